@@ -1,0 +1,274 @@
+"""Embeddings: how an input becomes the few coordinates that matter, and its derivatives.
+
+Three of them share one engine:
+
+- :class:`Linear`: ``u = x Rᵀ`` with every entry of ``R (d, D)`` free, the paper's model;
+- :class:`Diagonal`: one length scale an input, automatic relevance determination;
+- :class:`Isotropic`: one length scale for all inputs.
+
+The engine asks an embedding for four things: the coordinates ``U`` of reduced inputs ``Z``,
+the contraction of the kernel matrix' derivative with given weights (which is the gradient,
+and every mixed second derivative), the Hessian of the log likelihood in its own
+parameters, and the derivatives of the predictive mean and variance at new points. Each is
+a handful of matrix products; no loop runs over parameters, observations or candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.gp import ConditionedGP
+
+
+class Candidates(NamedTuple):
+    """New points as the derivatives need them: ``M`` points, ``N`` observations."""
+
+    Z: Array  # (M, r) reduced inputs
+    U: Array  # (M, d) embedded
+    K1: Array  # (M, N) 2 gamma² g'(s)
+    a: Array  # (M, N) rows G⁻¹ k(x*)
+
+
+class MomentGradients(NamedTuple):
+    """Derivatives of the predictive mean and variance at ``M`` points."""
+
+    mean: Array  # (M, P) in the embedding's parameters
+    variance: Array  # (M, P)
+    mean_u: Array  # (M, d) in the embedded input, for what the data do not span
+    variance_u: Array  # (M, d)
+
+
+class Embedding(Protocol):
+    """What the engine asks of an embedding."""
+
+    name: ClassVar[str]
+    #: "span": only the inputs' components within the data's row space are parameters;
+    #: "distance": only distances between inputs are needed; "none": every input counts.
+    reduction: ClassVar[Literal["span", "distance", "none"]]
+
+    def n_parameters(self, r: int) -> int:
+        """Number of parameters for inputs of ``r`` reduced coordinates."""
+
+    def project(self, parameters: Array, Z: Array) -> Array:
+        """Coordinates ``U`` of inputs ``Z (n, r)``."""
+
+    def contract(self, gp: ConditionedGP, weights: Array) -> Array:
+        """``sum_ij weights_ij dK_ij/dparameter``, ``(P,)``, for symmetric weights."""
+
+    def hessian(self, gp: ConditionedGP) -> Array:
+        """Second derivatives of the log likelihood in the parameters, ``(P, P)``."""
+
+    def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
+        """Derivatives of the predictive moments in the parameters."""
+
+    def matrix(self, parameters: Array, basis: Array) -> Array:
+        """The matrix ``R`` that these parameters stand for; ``basis (r, D)``."""
+
+
+def laplacian(weights: Array) -> Array:
+    """``diag(P·1) - P``: the quadratic form ``½ sum_ij P_ij (v_i - v_j)²``."""
+    result = -weights
+    result.flat[:: weights.shape[0] + 1] += weights.sum(axis=1)
+    return result
+
+
+def differences(u: Array, v: Array) -> Array:
+    """``u_i - v_j``."""
+    return np.subtract.outer(u, v)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``u = x Rᵀ``: ``d`` free linear combinations of the inputs.
+
+    Parameters are the entries of ``A = R Q`` by rows, with ``Q`` a basis of what the data
+    span. ``Linear("auto")`` lets the evidence choose ``d``.
+    """
+
+    d: int | Literal["auto"] = 2
+
+    name: ClassVar[str] = "linear"
+    reduction: ClassVar[Literal["span", "distance", "none"]] = "span"
+
+    def __post_init__(self) -> None:
+        if self.d == "auto":
+            return
+        if isinstance(self.d, bool) or not isinstance(self.d, int | np.integer) or self.d < 1:
+            raise ValueError(f'd of Linear must be a whole number of at least 1 or "auto", got {self.d!r}')
+
+    @property
+    def rows(self) -> int:
+        """``d`` as a number; ``"auto"`` has to be resolved before."""
+        if self.d == "auto":
+            raise ValueError('Linear("auto") has no number of dimensions before it is fitted')
+        return int(self.d)
+
+    def n_parameters(self, r: int) -> int:
+        return self.rows * r
+
+    def project(self, parameters: Array, Z: Array) -> Array:
+        return Z @ parameters.reshape(self.rows, -1).T
+
+    def contract(self, gp: ConditionedGP, weights: Array) -> Array:
+        # Paper eq. 4, first line; with weights W/2 this is the gradient of the log likelihood.
+        return 2.0 * (gp.U.T @ (laplacian(weights * gp.K1) @ gp.data.Z)).ravel()
+
+    def hessian(self, gp: ConditionedGP) -> Array:
+        # Paper eq. 4, second line, all (dr)² entries at once (docs/method.md derives it).
+        d, (n, r), Z, Ginv, W = self.rows, gp.data.Z.shape, gp.data.Z, gp.Ginv, gp.W
+        delta = [differences(gp.U[:, k], gp.U[:, k]) for k in range(d)]
+        C = [gp.K1 * delta[k] for k in range(d)]
+        T = [C[k] @ Ginv for k in range(d)]
+        V = self._response(gp, C)
+        WK2 = W * gp.K2
+        H = np.empty((d, r, d, r))
+        for k in range(d):
+            for m in range(k, d):
+                curvature = WK2 * delta[k] * delta[m]
+                if k == m:
+                    curvature += W * gp.K1
+                B = T[k] * T[m].T - Ginv * (T[k] @ C[m]) + laplacian(curvature)
+                H[k, :, m, :] = Z.T @ (B @ Z)
+                if k != m:
+                    H[m, :, k, :] = H[k, :, m, :].T
+        H = H.reshape(d * r, d * r)
+        H -= V.T @ (Ginv @ V)
+        return H
+
+    def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
+        d, Z, alpha = self.rows, gp.data.Z, gp.alpha
+        m, r = at.Z.shape
+        mean, variance = np.empty((m, d, r)), np.empty((m, d, r))
+        mean_u, variance_u = np.empty((m, d)), np.empty((m, d))
+        C = [gp.K1 * differences(gp.U[:, k], gp.U[:, k]) for k in range(d)]
+        V = self._response(gp, C)
+        for k in range(d):
+            w = at.K1 * differences(at.U[:, k], gp.U[:, k])
+            mean_u[:, k] = w @ alpha
+            mean[:, k] = mean_u[:, k, None] * at.Z
+            mean[:, k] -= w @ (alpha[:, None] * Z)
+            mean[:, k] -= at.a @ V[:, k * r : (k + 1) * r]
+            w *= at.a
+            variance_u[:, k] = -2.0 * w.sum(axis=1)
+            pull = at.a @ C[k].T
+            pull *= at.a
+            pull += w
+            variance[:, k] = variance_u[:, k, None] * at.Z
+            variance[:, k] += 2.0 * (pull @ Z)
+        return MomentGradients(mean.reshape(m, d * r), variance.reshape(m, d * r), mean_u, variance_u)
+
+    def matrix(self, parameters: Array, basis: Array) -> Array:
+        return parameters.reshape(self.rows, -1) @ basis
+
+    @staticmethod
+    def _response(gp: ConditionedGP, C: list[Array]) -> Array:
+        """``V_k = (dK/dA_k) alpha`` side by side, ``(N, dr)``."""
+        Z, alpha = gp.data.Z, gp.alpha
+        weighted = alpha[:, None] * Z
+        return np.hstack([(c @ alpha)[:, None] * Z - c @ weighted for c in C])
+
+
+class _LengthScales:
+    """What :class:`Diagonal` and :class:`Isotropic` share: ``dK/dlambda = -K1 ∘ E``.
+
+    ``lambda`` is a log length scale and ``E`` the part of the squared distance it scales.
+    """
+
+    def hessian(self, gp: ConditionedGP) -> Array:
+        # Paper eq. 4, second line, with d²K = K2 ∘ E_p ∘ E_q + 2 [p = q] K1 ∘ E_p.
+        E = self._parts(gp)
+        p, n = E.shape[0], gp.data.n
+        dK = -gp.K1 * E
+        T = dK @ gp.Ginv
+        response = dK @ gp.alpha
+        flat = T.reshape(p, n * n)
+        swapped = T.transpose(0, 2, 1).reshape(p, n * n)
+        H = 0.5 * (flat @ swapped.T) - response @ gp.Ginv @ response.T
+        H += 0.5 * ((E * (gp.W * gp.K2)).reshape(p, n * n) @ E.reshape(p, n * n).T)
+        H.flat[:: p + 1] -= np.tensordot(dK, gp.W, axes=([1, 2], [0, 1]))
+        return H
+
+    def _parts(self, gp: ConditionedGP) -> Array:
+        raise NotImplementedError  # pragma: no cover
+
+
+@dataclass(frozen=True)
+class Diagonal(_LengthScales):
+    """One length scale for every input: automatic relevance determination.
+
+    Parameters are the ``D`` log length scales, in the units of the box mapped to [-1, 1].
+    """
+
+    name: ClassVar[str] = "diagonal"
+    reduction: ClassVar[Literal["span", "distance", "none"]] = "none"
+
+    def n_parameters(self, r: int) -> int:
+        return r
+
+    def project(self, parameters: Array, Z: Array) -> Array:
+        return Z * np.exp(-parameters)
+
+    def contract(self, gp: ConditionedGP, weights: Array) -> Array:
+        return -2.0 * np.einsum("ip,ip->p", gp.U, laplacian(weights * gp.K1) @ gp.U)
+
+    def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
+        U, alpha, K1 = gp.U, gp.alpha, gp.K1
+        k_alpha, k_a = K1 @ alpha, at.a @ K1
+        mean, variance = np.empty_like(at.U), np.empty_like(at.U)
+        for p in range(U.shape[1]):
+            u = U[:, p]
+            w = at.K1 * differences(at.U[:, p], u) ** 2
+            # dK/dlambda_p = -K1 ∘ (u_i - u_j)², applied without forming it.
+            dK_alpha = -(u**2 * k_alpha + K1 @ (u**2 * alpha) - 2.0 * u * (K1 @ (u * alpha)))
+            mean[:, p] = -(w @ alpha) - at.a @ dK_alpha
+            au = at.a * u
+            quadratic = -2.0 * np.sum(k_a * au * u - (au @ K1) * au, axis=1)
+            variance[:, p] = 2.0 * np.sum(w * at.a, axis=1) + quadratic
+        empty = np.zeros((at.U.shape[0], 0))
+        return MomentGradients(mean, variance, empty, empty)
+
+    def matrix(self, parameters: Array, basis: Array) -> Array:
+        return np.diag(np.exp(-parameters))
+
+    def _parts(self, gp: ConditionedGP) -> Array:
+        return np.stack([differences(u, u) ** 2 for u in gp.U.T])
+
+
+@dataclass(frozen=True)
+class Isotropic(_LengthScales):
+    """One length scale for all inputs; the one parameter is its logarithm."""
+
+    name: ClassVar[str] = "isotropic"
+    reduction: ClassVar[Literal["span", "distance", "none"]] = "distance"
+
+    def n_parameters(self, r: int) -> int:
+        return 1
+
+    def project(self, parameters: Array, Z: Array) -> Array:
+        return Z * np.exp(-parameters[0])
+
+    def contract(self, gp: ConditionedGP, weights: Array) -> Array:
+        return np.array([-np.sum(weights * gp.K1 * gp.S)])
+
+    def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
+        from scipy.spatial.distance import cdist
+
+        dK = -gp.K1 * gp.S
+        dk = -at.K1 * cdist(at.U, gp.U, "sqeuclidean")
+        mean = dk @ gp.alpha - at.a @ (dK @ gp.alpha)
+        variance = -2.0 * np.sum(dk * at.a, axis=1) + np.sum((at.a @ dK) * at.a, axis=1)
+        empty = np.zeros((at.U.shape[0], 0))
+        return MomentGradients(mean[:, None], variance[:, None], empty, empty)
+
+    def matrix(self, parameters: Array, basis: Array) -> Array:
+        return np.exp(-parameters[0]) * np.eye(basis.shape[1])
+
+    def _parts(self, gp: ConditionedGP) -> Array:
+        return gp.S[None]
+

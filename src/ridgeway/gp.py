@@ -1,0 +1,153 @@
+"""A Gaussian process conditioned on data at one value of its hyperparameters.
+
+Letters follow the paper and ``docs/notation.md``. The hyperparameters are stacked as::
+
+    theta = [embedding parameters (P), log output scale, log noise, mean, log scale]
+
+where the last, the logarithm of the embedding's prior scale relative to its default,
+enters the prior alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.spatial.distance import cdist
+
+from ridgeway.embeddings import Embedding
+from ridgeway.errors import NumericalError
+from ridgeway.kernels import Kernel
+from ridgeway.types import Array
+
+#: How many hyperparameters follow those of the embedding in ``theta``.
+N_GLOBAL = 4
+LOG_OUTPUT_SCALE, LOG_NOISE, MEAN, LOG_SCALE = -4, -3, -2, -1
+
+_JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Observations in the coordinates the engine works in.
+
+    ``Z (N, r)`` reduced inputs, ``y (N,)`` outputs, ``noise (N,)`` noise variances known
+    beforehand, to which the learned noise is added.
+    """
+
+    Z: Array
+    y: Array
+    noise: Array
+
+    @property
+    def n(self) -> int:
+        return self.y.shape[0]
+
+
+@dataclass(frozen=True)
+class ConditionedGP:
+    """``p(f | data, theta)``, with every intermediate that a derivative can use again."""
+
+    embedding: Embedding
+    kernel: Kernel
+    data: Data
+    theta: Array
+    U: Array
+    S: Array
+    K: Array
+    K1: Array
+    K2: Array
+    L: Array
+    alpha: Array
+    jitter: float
+
+    @property
+    def output_variance(self) -> float:
+        """``gamma²``."""
+        return float(np.exp(2.0 * self.theta[LOG_OUTPUT_SCALE]))
+
+    @property
+    def noise_variance(self) -> float:
+        """``sigma²``, the learned part of the noise."""
+        return float(np.exp(2.0 * self.theta[LOG_NOISE]))
+
+    @property
+    def mean(self) -> float:
+        return float(self.theta[MEAN])
+
+    @property
+    def noise_diagonal(self) -> Array:
+        """All that was added to the diagonal of ``K``, ``(N,)``."""
+        return self.data.noise + self.noise_variance + self.jitter
+
+    @property
+    def parameters(self) -> Array:
+        """The embedding's own part of ``theta``, ``(P,)``."""
+        return self.theta[:-N_GLOBAL]
+
+    @cached_property
+    def Ginv(self) -> Array:
+        """``G⁻¹``, ``(N, N)``."""
+        inverse, info = dpotri(self.L, lower=1)
+        if info != 0:  # pragma: no cover - the factor exists, so its inverse does
+            raise NumericalError("the covariance matrix could not be inverted")
+        return np.tril(inverse) + np.tril(inverse, -1).T
+
+    @cached_property
+    def W(self) -> Array:
+        """``alpha alphaᵀ - G⁻¹``: twice the derivative of the log likelihood in ``G``."""
+        return np.outer(self.alpha, self.alpha) - self.Ginv
+
+    def log_likelihood(self) -> float:
+        """``log p(y | X, theta)`` (paper eq. 2)."""
+        r = self.data.y - self.mean
+        n = self.data.n
+        return float(-0.5 * r @ self.alpha - np.log(np.diagonal(self.L)).sum() - 0.5 * n * np.log(2.0 * np.pi))
+
+    def leave_one_out(self) -> tuple[Array, Array]:
+        """Mean and variance of each observation given all others (Rasmussen & Williams 5.12)."""
+        precision = np.diagonal(self.Ginv)
+        return self.data.y - self.alpha / precision, 1.0 / precision
+
+
+def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) -> ConditionedGP:
+    """Condition the process with hyperparameters ``theta`` on ``data``; ``O(N³)``.
+
+    A covariance matrix that is not positive definite in floating point gets the smallest
+    jitter of a fixed ladder, relative to the output variance, and the result says which.
+    """
+    U = embedding.project(theta[:-N_GLOBAL], data.Z)
+    S = cdist(U, U, "sqeuclidean")
+    gamma2 = float(np.exp(2.0 * theta[LOG_OUTPUT_SCALE]))
+    noise = data.noise + np.exp(2.0 * theta[LOG_NOISE])
+    g, g1, g2 = kernel.derivatives(S)
+    K = gamma2 * g
+    for relative in _JITTERS:
+        G = K.copy()
+        G.flat[:: data.n + 1] += noise + relative * gamma2
+        L, info = dpotrf(G.T, lower=1, overwrite_a=1, clean=1)
+        if info == 0:
+            break
+    else:
+        raise NumericalError(
+            "the covariance matrix is not positive definite: output scale "
+            f"{np.sqrt(gamma2):.3g}, noise {float(np.sqrt(noise.min())):.3g}"
+        )
+    alpha = _solve(L, data.y - theta[MEAN])
+    return ConditionedGP(
+        embedding, kernel, data, theta, U, S, K, (2.0 * gamma2) * g1, (4.0 * gamma2) * g2, L, alpha, relative * gamma2
+    )
+
+
+def _solve(L: Array, b: Array) -> Array:
+    from scipy.linalg.lapack import dpotrs
+
+    x, _ = dpotrs(L, b, lower=1)
+    return np.asarray(x)
+
+
+def with_outputs(data: Data, y: Array) -> Data:
+    """``data`` with other outputs at the same places."""
+    return replace(data, y=y)

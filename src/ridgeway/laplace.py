@@ -1,0 +1,224 @@
+"""Modes of the posterior, the rotation gauge, and the Gaussian around a mode.
+
+For an isotropic kernel ``R`` and ``O R`` are the same model for every rotation ``O``, so at a
+mode of a linear embedding the Hessian has ``d(d-1)/2`` eigenvalues that are exactly zero.
+Nothing depends on those directions: they are projected out of the Gaussian, and the
+evidence takes the volume of the whole orbit in their place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import gammaln
+
+from ridgeway.embeddings import Embedding, Linear
+from ridgeway.errors import NumericalError
+from ridgeway.gp import LOG_SCALE, ConditionedGP
+from ridgeway.posterior import Evaluation, Posterior
+from ridgeway.types import Array
+
+#: Newton stops where the gradient promises less than this many nats.
+DECREMENT_TOLERANCE = 1e-6
+_LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """A Gaussian approximation of ``p(theta[inner] | y, rest of theta)`` and its evidence."""
+
+    gp: ConditionedGP
+    inner: Array  # (n,) indices of theta that the Gaussian is over
+    log_density: float  # log p(y, theta) at the mode
+    log_evidence: float  # with theta[inner] integrated out
+    hessian: Array  # of log p(y, theta) in all of theta
+    eigenvalues: Array  # (n - gauge,) curvatures in units of the prior's, floored at 1
+    eigenvectors: Array  # (n, n - gauge) orthonormal, in units of the prior's widths
+    width: Array  # (n,) prior standard deviations: the units
+    decrement: float  # nats that a Newton step still promises
+    smallest_curvature: float  # before flooring, in units of the prior's
+
+    @property
+    def theta(self) -> Array:
+        return self.gp.theta
+
+    @property
+    def factor(self) -> Array:
+        """``F (n, n - gauge)`` with ``F Fᵀ`` the covariance."""
+        return self.width[:, None] * self.eigenvectors / np.sqrt(self.eigenvalues)
+
+    def solve(self, rhs: Array) -> Array:
+        """The covariance times ``rhs (n, ...)``."""
+        F = self.factor
+        return F @ (F.T @ rhs)
+
+
+def gauge_directions(embedding: Embedding, parameters: Array) -> Array:
+    """Tangents ``S A`` of the rotation orbit through the parameters, ``(P, d(d-1)/2)``."""
+    if not isinstance(embedding, Linear):
+        return np.zeros((parameters.shape[0], 0))
+    A = parameters.reshape(embedding.rows, -1)
+    d = A.shape[0]
+    pairs = [(i, j) for i in range(d) for j in range(i + 1, d)]
+    tangents = np.zeros((len(pairs), *A.shape))
+    for tangent, (i, j) in zip(tangents, pairs, strict=True):
+        tangent[i], tangent[j] = A[j], -A[i]
+    return tangents.reshape(len(pairs), -1).T
+
+
+def log_orbit_volume(embedding: Embedding, parameters: Array) -> float:
+    """Logarithm of the volume of ``{O A : O in O(d)}``, all of which is one and the same model."""
+    if not isinstance(embedding, Linear):
+        return 0.0
+    A = parameters.reshape(embedding.rows, -1)
+    d = A.shape[0]
+    squared = np.zeros(d)
+    s = np.linalg.svd(A, compute_uv=False)
+    squared[: s.shape[0]] = s**2
+    i, j = np.triu_indices(d, 1)
+    k = np.arange(2, d + 1)
+    spheres = np.sum(np.log(2.0) + 0.5 * k * np.log(np.pi) - gammaln(0.5 * k))
+    with np.errstate(divide="ignore"):
+        return float(np.log(2.0) + spheres + 0.5 * np.log(squared[i] + squared[j]).sum())
+
+
+def approximate(posterior: Posterior, at: Evaluation, inner: Array) -> Laplace:
+    """The Laplace approximation (paper eq. 3) at a mode over ``theta[inner]``.
+
+    Curvature is measured in units of the prior's and floored there: a direction may be no
+    wider than the prior, or a bogus mode would earn evidence by being flat.
+    """
+    theta, p = at.gp.theta, posterior.n_parameters
+    H = posterior.hessian(at.gp)
+    width = prior_width(posterior, theta)[inner]
+    scaled = -H[np.ix_(inner, inner)] * np.outer(width, width)
+    tangents = np.zeros((inner.shape[0], 0))
+    if isinstance(posterior.embedding, Linear) and posterior.embedding.rows > 1:
+        tangents = np.zeros((inner.shape[0], posterior.embedding.rows * (posterior.embedding.rows - 1) // 2))
+        tangents[inner < p] = gauge_directions(posterior.embedding, theta[:p]) / width[inner < p, None]
+    N = _orthonormal(tangents)
+    scaled = _project_out(scaled, N)
+    values, vectors = np.linalg.eigh(scaled)
+    values, vectors = _drop(values, vectors, N)
+    g = (at.gradient[inner] * width) @ vectors
+    floored = np.maximum(values, 1.0)
+    log_volume = 0.5 * (floored.shape[0] * _LOG_2PI - np.log(floored).sum())
+    log_volume += np.log(width).sum() - N.shape[1] * np.log(posterior.scale(theta[LOG_SCALE]))
+    log_volume += _gauge_volume(posterior, theta, N.shape[1])
+    return Laplace(
+        gp=at.gp,
+        inner=inner,
+        log_density=at.log_density,
+        log_evidence=at.log_density + log_volume,
+        hessian=H,
+        eigenvalues=floored,
+        eigenvectors=vectors,
+        width=width,
+        decrement=0.5 * float(g @ (g / floored)),
+        smallest_curvature=float(values.min(initial=1.0)),
+    )
+
+
+def prior_width(posterior: Posterior, theta: Array) -> Array:
+    """Prior standard deviations of all of ``theta``: the natural units; 1 where fixed."""
+    stds = posterior.priors.globals[1]
+    parameters = np.full(posterior.n_parameters, posterior.scale(theta[LOG_SCALE]))
+    return np.concatenate([parameters, np.where(stds > 0, stds, 1.0)])
+
+
+def climb(posterior: Posterior, theta: Array, inner: Array, max_iterations: int) -> Array:
+    """Quasi-Newton ascent of ``log p(y, theta)`` over ``theta[inner]`` (paper: L-BFGS)."""
+    width = prior_width(posterior, theta)[inner]
+    objective = _Objective(posterior, theta, inner, width)
+    result = minimize(
+        objective.value_and_gradient,
+        theta[inner] / width,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iterations, "maxcor": 20},
+    )
+    return objective.full(result.x)
+
+
+def polish(posterior: Posterior, theta: Array, inner: Array, max_iterations: int = 60) -> Evaluation:
+    """Newton in a trust region with the exact Hessian, to a gradient that makes Laplace valid."""
+    width = prior_width(posterior, theta)[inner]
+    objective = _Objective(posterior, theta, inner, width)
+    result = minimize(
+        objective.value,
+        theta[inner] / width,
+        jac=objective.gradient,
+        hess=objective.hessian,
+        method="trust-exact",
+        options={"gtol": 1e-4, "maxiter": max_iterations, "initial_trust_radius": 1.0},
+    )
+    return objective.evaluate(result.x)
+
+
+class _Objective:
+    """``-log p(y, theta)`` over ``theta[inner]`` in units of the prior, remembering its last point."""
+
+    def __init__(self, posterior: Posterior, theta: Array, inner: Array, width: Array) -> None:
+        self.posterior, self.theta, self.inner, self.width = posterior, theta, inner, width
+        self.point: Array | None = None
+        self.evaluation: Evaluation | None = None
+
+    def full(self, x: Array) -> Array:
+        theta = self.theta.copy()
+        theta[self.inner] = x * self.width
+        return theta
+
+    def evaluate(self, x: Array) -> Evaluation:
+        if self.evaluation is None or not np.array_equal(x, self.point):
+            self.evaluation = self.posterior.evaluate(self.full(x))
+            self.point = x.copy()
+        return self.evaluation
+
+    def value(self, x: Array) -> float:
+        try:
+            return -self.evaluate(x).log_density
+        except NumericalError:
+            return np.inf
+
+    def gradient(self, x: Array) -> Array:
+        return -self.evaluate(x).gradient[self.inner] * self.width
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        return self.value(x), self.gradient(x)
+
+    def hessian(self, x: Array) -> Array:
+        H = self.posterior.hessian(self.evaluate(x).gp)[np.ix_(self.inner, self.inner)]
+        return -H * np.outer(self.width, self.width)
+
+
+def _orthonormal(tangents: Array) -> Array:
+    if tangents.shape[1] == 0:
+        return tangents
+    U, s, _ = np.linalg.svd(tangents, full_matrices=False)
+    return U[:, s > 1e-8 * max(1.0, s[0])]
+
+
+def _project_out(H: Array, N: Array) -> Array:
+    if N.shape[1] == 0:
+        return H
+    H = H - N @ (N.T @ H)
+    return H - (H @ N) @ N.T
+
+
+def _drop(values: Array, vectors: Array, N: Array) -> tuple[Array, Array]:
+    """Leave out the eigenvectors that are the gauge."""
+    if N.shape[1] == 0:
+        return values, vectors
+    overlap = np.einsum("ij,ij->j", N.T @ vectors, N.T @ vectors)
+    kept = np.sort(np.argsort(overlap)[: values.shape[0] - N.shape[1]])
+    return values[kept], vectors[:, kept]
+
+
+def _gauge_volume(posterior: Posterior, theta: Array, n_gauge: int) -> float:
+    """The orbit's volume; where the orbit shrinks to a point, a Gaussian's of the prior's width."""
+    p = posterior.n_parameters
+    width = posterior.scale(theta[LOG_SCALE])
+    gaussian = n_gauge * (0.5 * _LOG_2PI + float(np.log(width)))
+    return max(log_orbit_volume(posterior.embedding, theta[:p]), gaussian)

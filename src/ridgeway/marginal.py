@@ -1,0 +1,116 @@
+"""Moments of ``f(x*)`` with the hyperparameters integrated out: ``map``, ``bbq`` and ``mgp``.
+
+Given the conditioned process at the mode and a Gaussian belief ``N(theta; mode, F Fᵀ)``:
+
+- ``map`` ignores the uncertainty of ``theta``: the variance is ``V``;
+- ``bbq`` (Osborne et al. 2012) adds how the mean moves: ``V + |∂m F|²``;
+- ``mgp`` (paper eqs. 18-19) also how the variance moves:
+  ``4/3 V + |∂m F|² + |∂V F|² / (3 V)``.
+
+Work is done in blocks of candidates that fit the cache, so memory does not grow with
+their number.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dtrsm
+from scipy.spatial.distance import cdist
+
+from ridgeway.embeddings import Candidates
+from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP
+from ridgeway.types import Array
+
+Marginal = Literal["map", "bbq", "mgp", "samples"]
+
+#: Variances are kept above this multiple of the output variance: what is left of
+#: ``gamma² - kᵀG⁻¹k`` beside the rounding of its terms.
+RELATIVE_VARIANCE_FLOOR = 1e-12
+
+
+class Moments(NamedTuple):
+    """Mean and variances of ``f`` at ``M`` points, in the engine's units."""
+
+    mean: Array  # (M,)
+    variance: Array  # (M,) with the hyperparameters integrated out
+    map_variance: Array  # (M,) at the mode
+
+
+def block_size(n: int, n_theta: int) -> int:
+    """Candidates a block: about half a megabyte for each array of it."""
+    return int(np.clip(65536 // max(n, n_theta, 1), 16, 4096))
+
+
+def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:
+    """Mean and variance of ``f`` given ``theta``, and what their derivatives need."""
+    gamma2 = gp.output_variance
+    U = gp.embedding.project(gp.parameters, Z)
+    g, g1, _ = gp.kernel.derivatives(cdist(U, gp.U, "sqeuclidean"))
+    k = gamma2 * g
+    v = dtrsm(1.0, gp.L, k.T, lower=1)  # (N, M): L⁻¹ k
+    variance = gamma2 - np.einsum("nm,nm->m", v, v)
+    a = dtrsm(1.0, gp.L, v, lower=1, trans_a=1, overwrite_b=1).T
+    mean = gp.mean + k @ gp.alpha
+    np.maximum(variance, RELATIVE_VARIANCE_FLOOR * gamma2, out=variance)
+    return mean, variance, Candidates(Z, U, (2.0 * gamma2) * g1, a)
+
+
+def moment_gradients(
+    gp: ConditionedGP, variance: Array, mean: Array, at: Candidates
+) -> tuple[Array, Array, Array, Array]:
+    """``∂m/∂theta`` and ``∂V/∂theta``, ``(M, P + 4)``, and both in the embedded input, ``(M, d)``."""
+    own = gp.embedding.moment_gradients(gp, at)
+    m, p = own.mean.shape
+    dm, dV = np.zeros((m, p + N_GLOBAL)), np.zeros((m, p + N_GLOBAL))
+    dm[:, :p], dV[:, :p] = own.mean, own.variance
+    noise, sigma2 = gp.noise_diagonal, gp.noise_variance
+    residual = gp.data.y - gp.mean
+    # K alpha = (y - mu) - noise ∘ alpha, because K = G - diag(noise)
+    dm[:, LOG_OUTPUT_SCALE] = 2.0 * ((mean - gp.mean) - at.a @ (residual - noise * gp.alpha))
+    dV[:, LOG_OUTPUT_SCALE] = 2.0 * (variance - (at.a * at.a) @ noise)
+    dm[:, LOG_NOISE] = -2.0 * sigma2 * (at.a @ gp.alpha)
+    dV[:, LOG_NOISE] = 2.0 * sigma2 * np.einsum("mn,mn->m", at.a, at.a)
+    dm[:, MEAN] = 1.0 - at.a.sum(axis=1)
+    return dm, dV, own.mean_u, own.variance_u
+
+
+def combine(V: Array, from_mean: Array, from_variance: Array, marginal: Marginal) -> Array:
+    """The marginal variance from its parts (paper eq. 19 and the remark below it)."""
+    if marginal == "map":
+        return V
+    if marginal == "bbq":
+        return V + from_mean
+    return (4.0 / 3.0) * V + from_mean + from_variance / (3.0 * V)
+
+
+def moments(
+    gp: ConditionedGP, factor: Array, Z: Array, rho: Array, prior_variance: float, marginal: Marginal
+) -> Moments:
+    """Mean and marginal variance of ``f`` at ``Z (M, r)``.
+
+    ``factor (P + 4, q)`` is any ``F`` with ``F Fᵀ`` the covariance of ``theta``; ``rho (M,)``
+    is each point's squared distance to what the data span, where the embedding still has
+    its prior variance.
+    """
+    m = Z.shape[0]
+    mean, variance, plain = np.empty(m), np.empty(m), np.empty(m)
+    step = block_size(gp.data.n, gp.theta.shape[0])
+    for start in range(0, m, step):
+        at = slice(start, min(start + step, m))
+        block_mean, V, candidates = predictive(gp, Z[at])
+        mean[at], plain[at] = block_mean, V
+        if marginal == "map":
+            variance[at] = V
+            continue
+        dm, dV, dm_u, dV_u = moment_gradients(gp, V, block_mean, candidates)
+        unexplored = prior_variance * rho[at]
+        from_mean = _squared_rows(dm @ factor) + unexplored * _squared_rows(dm_u)
+        from_variance = _squared_rows(dV @ factor) + unexplored * _squared_rows(dV_u)
+        variance[at] = combine(V, from_mean, from_variance, marginal)
+    return Moments(mean, variance, plain)
+
+
+def _squared_rows(a: Array) -> Array:
+    return np.einsum("ij,ij->i", a, a)

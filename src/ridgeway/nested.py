@@ -1,0 +1,162 @@
+"""Output scale, noise and prior scale by the evidence, with the embedding integrated out.
+
+The joint mode over everything drives the noise to zero. Here the hyperparameters split in
+two: the *inner* ones (embedding and mean) get a Laplace approximation for every value of the
+*outer* ones (output scale, noise, prior scale), and the outer ones maximise the evidence
+that this approximation gives, in the style of INLA.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ridgeway.errors import NumericalError
+from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN
+from ridgeway.laplace import Laplace, approximate, polish, prior_width
+from ridgeway.posterior import Posterior
+from ridgeway.types import Array
+
+_OUTER = (LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE)
+_STEP = 1e-3  # of the finite differences of the log determinant, in units of the prior's width
+_GRADIENT_TOLERANCE = 0.03  # in units of the outer posterior's width: 5e-4 nats from the top
+
+
+def split(posterior: Posterior) -> tuple[Array, Array]:
+    """Indices of ``theta`` that are inner, and those that are outer and not fixed."""
+    p = posterior.n_parameters
+    stds = posterior.priors.globals[1]
+    last = p + stds.shape[0]
+    inner = list(range(p)) + ([last + MEAN] if stds[MEAN] > 0 else [])
+    outer = [last + q for q in _OUTER if stds[q] > 0]
+    if posterior.embedding.reduction != "span":
+        # The location of the length scales' prior adds nothing where there is but one.
+        outer = [q for q in outer if q != last + LOG_SCALE or p > 1]
+    return np.array(inner), np.array(outer, dtype=int)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """The inner approximation at the best outer hyperparameters, and the outer covariance."""
+
+    inner: Laplace
+    outer: Array  # (m,) indices of theta
+    outer_factor: Array  # (m, m) with factor factorᵀ the covariance of the outer ones
+    log_evidence: float  # with all of theta integrated out
+    gradient_norm: float
+
+    @property
+    def theta(self) -> Array:
+        return self.inner.theta
+
+    @property
+    def factor(self) -> Array:
+        """``F (P + 4, q)`` with ``F Fᵀ`` the covariance of ``theta``."""
+        lap = self.inner
+        own = lap.factor
+        F = np.zeros((self.theta.shape[0], own.shape[1] + self.outer.shape[0]))
+        F[lap.inner, : own.shape[1]] = own
+        F[lap.inner, own.shape[1] :] = tangent(lap, self.outer) @ self.outer_factor
+        F[self.outer, own.shape[1] :] = self.outer_factor
+        return F
+
+
+def tangent(lap: Laplace, outer: Array) -> Array:
+    """How the inner mode moves with the outer hyperparameters, ``(n, m)``."""
+    return lap.solve(lap.hessian[np.ix_(lap.inner, outer)])
+
+
+def evidence_gradient(posterior: Posterior, lap: Laplace, outer: Array) -> Array:
+    """Gradient of the Laplace evidence in the outer hyperparameters.
+
+    At the inner mode the density's own part is its partial derivative; the log determinant is
+    differenced along the curve of inner modes, which the implicit function theorem gives.
+    """
+    slope = tangent(lap, outer)
+    direct = posterior.evaluate(lap.theta).gradient[outer]
+    volume = lap.log_evidence - lap.log_density
+    steps = _STEP * prior_width(posterior, lap.theta)[outer]
+    moved = np.empty(outer.shape[0])
+    for j, (q, step) in enumerate(zip(outer, steps, strict=True)):
+        theta = lap.theta.copy()
+        theta[q] += step
+        theta[lap.inner] += step * slope[:, j]
+        there = approximate(posterior, posterior.evaluate(theta), lap.inner)
+        moved[j] = there.log_evidence - there.log_density
+    return direct + (moved - volume) / steps
+
+
+def settle(posterior: Posterior, theta: Array, inner: Array) -> Laplace:
+    """The inner approximation at the mode nearest to ``theta``."""
+    return approximate(posterior, polish(posterior, theta, inner), inner)
+
+
+def maximize_evidence(posterior: Posterior, theta: Array, max_iterations: int = 30) -> Laplace:
+    """Climb the evidence over the outer hyperparameters from ``theta``."""
+    inner, outer = split(posterior)
+    lap = settle(posterior, theta, inner)
+    if outer.shape[0] == 0:
+        return lap
+    best = lap
+    metric = _metric(posterior, lap, outer)
+    origin = lap.theta[outer].copy()
+
+    def objective(zeta: Array) -> tuple[float, Array]:
+        nonlocal best
+        h = origin + metric @ zeta
+        moved = best.theta.copy()
+        moved[outer] = h
+        moved[inner] += tangent(best, outer) @ (h - best.theta[outer])
+        try:
+            there = settle(posterior, moved, inner)
+        except NumericalError:
+            return 1e10, np.zeros_like(zeta)
+        if there.log_evidence > best.log_evidence:
+            best = there
+        return -there.log_evidence, -metric.T @ evidence_gradient(posterior, there, outer)
+
+    minimize(
+        objective,
+        np.zeros(outer.shape[0]),
+        jac=True,
+        method="BFGS",
+        options={"gtol": _GRADIENT_TOLERANCE, "maxiter": max_iterations},
+    )
+    return best
+
+
+def conclude(posterior: Posterior, lap: Laplace) -> Nested:
+    """The covariance of the outer hyperparameters at their mode, and the evidence of it all."""
+    _, outer = split(posterior)
+    m = outer.shape[0]
+    if m == 0:
+        return Nested(lap, outer, np.zeros((0, 0)), lap.log_evidence, 0.0)
+    width = prior_width(posterior, lap.theta)[outer]
+    gradient = evidence_gradient(posterior, lap, outer)
+    slope = tangent(lap, outer)
+    H = np.empty((m, m))
+    step = 0.05
+    for j in range(m):
+        theta = lap.theta.copy()
+        theta[outer[j]] += step * width[j]
+        theta[lap.inner] += step * width[j] * slope[:, j]
+        there = settle(posterior, theta, lap.inner)
+        H[:, j] = (evidence_gradient(posterior, there, outer) - gradient) * width / step
+    values, vectors = np.linalg.eigh(-0.5 * (H + H.T))
+    values = np.maximum(values, 1.0)
+    factor = width[:, None] * vectors / np.sqrt(values)
+    log_volume = 0.5 * (m * np.log(2.0 * np.pi) - np.log(values).sum()) + np.log(width).sum()
+    return Nested(lap, outer, factor, lap.log_evidence + log_volume, float(np.linalg.norm(factor.T @ gradient)))
+
+
+def _metric(posterior: Posterior, lap: Laplace, outer: Array) -> Array:
+    """Square root of a first guess at the outer covariance: the Schur complement's."""
+    width = prior_width(posterior, lap.theta)[outer]
+    H = lap.hessian
+    cross = H[np.ix_(lap.inner, outer)]
+    schur = -H[np.ix_(outer, outer)] - cross.T @ lap.solve(cross)
+    values, vectors = np.linalg.eigh(schur * np.outer(width, width))
+    result: Array = width[:, None] * vectors / np.sqrt(np.maximum(values, 1.0))
+    return result

@@ -1,0 +1,92 @@
+"""Priors over the hyperparameters, on the standardised scale.
+
+Inputs are mapped to [-1, 1] and outputs to mean 0 and variance 1 before any of these is
+used, so one set of defaults serves every unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ridgeway.embeddings import Embedding
+from ridgeway.types import Array
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Gaussian priors; a standard deviation of 0 fixes a hyperparameter at its mean.
+
+    Parameters
+    ----------
+    embedding_scale
+        Standard deviation of the entries of ``R``; ``None`` is ``5/4 · D^(-1/2)``, which maps
+        the box to about five length scales a side. The paper's text says ``5/4 / D``, but its
+        explanation and its results belong to the square root. For :class:`Diagonal` and
+        :class:`Isotropic` it is the inverse of the typical length scale.
+    log_scale_std
+        How far ``"nested"`` inference may move that scale, in nats.
+    log_output_scale, log_noise, mean
+        ``(mean, standard deviation)`` of the logarithm of the output scale, of the logarithm
+        of the noise (both standard deviations) and of the constant mean.
+    log_length_scale_std
+        Spread of the log length scales of :class:`Diagonal` and :class:`Isotropic`.
+    noise_floor
+        A standard deviation always added to the noise: evidence may not reward certainty
+        that no measurement has.
+
+    >>> Priors(log_noise=(-2.3, 0.0)).log_noise
+    (-2.3, 0.0)
+    """
+
+    embedding_scale: float | None = None
+    log_scale_std: float = 0.5
+    log_output_scale: tuple[float, float] = (0.0, 1.0)
+    log_noise: tuple[float, float] = field(default=(float(np.log(0.1)), 1.0))
+    mean: tuple[float, float] = (0.0, 0.5)
+    log_length_scale_std: float = 1.0
+    noise_floor: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name in ("log_output_scale", "log_noise", "mean"):
+            pair = getattr(self, name)
+            if len(pair) != 2 or not np.all(np.isfinite(pair)) or pair[1] < 0:
+                raise ValueError(f"{name} of Priors must be a (mean, standard deviation >= 0), got {pair!r}")
+        for name in ("log_scale_std", "noise_floor"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise ValueError(f"{name} of Priors must be a finite number of at least 0, got {value!r}")
+        if not self.log_length_scale_std > 0:
+            raise ValueError(f"log_length_scale_std of Priors must be positive, got {self.log_length_scale_std!r}")
+        if self.embedding_scale is not None and not self.embedding_scale > 0:
+            raise ValueError(f"embedding_scale of Priors must be positive or None, got {self.embedding_scale!r}")
+
+    def scale(self, D: int) -> float:
+        """The prior scale for ``D`` inputs."""
+        return 1.25 / float(np.sqrt(D)) if self.embedding_scale is None else float(self.embedding_scale)
+
+    @property
+    def globals(self) -> tuple[Array, Array]:
+        """Means and standard deviations of log output scale, log noise, mean and log scale."""
+        pairs = (self.log_output_scale, self.log_noise, self.mean, (0.0, self.log_scale_std))
+        means, stds = zip(*pairs, strict=True)
+        return np.array(means), np.array(stds)
+
+
+class ParameterPrior(NamedTuple):
+    """The Gaussian prior of every embedding parameter at one log scale ``t``."""
+
+    mean: float
+    std: float
+    mean_slope: float  # d mean / dt
+    log_std_slope: float  # d log std / dt
+
+
+def parameter_prior(embedding: Embedding, priors: Priors, D: int, log_scale: float) -> ParameterPrior:
+    """Prior of the embedding's parameters: entries of ``R``, or log length scales."""
+    scale = priors.scale(D)
+    if embedding.reduction == "span":
+        return ParameterPrior(0.0, scale * float(np.exp(log_scale)), 0.0, 1.0)
+    return ParameterPrior(-float(np.log(scale)) - log_scale, priors.log_length_scale_std, -1.0, 0.0)

@@ -1,0 +1,12 @@
+"""Names for the arrays and arguments that travel through the package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Inputs = Any  # (n, D): anything array-like, a DataFrame, or a scipy.sparse matrix
+RandomState = int | np.random.Generator | np.random.RandomState | None
