@@ -103,7 +103,7 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array) -> Laplace:
     values, vectors = np.linalg.eigh(scaled)
     values, vectors = _drop(values, vectors, N)
     g = (at.gradient[inner] * width) @ vectors
-    floored = np.maximum(values, 1.0)
+    floored = floor_curvature(values)
     log_volume = 0.5 * (floored.shape[0] * _LOG_2PI - np.log(floored).sum())
     log_volume += np.log(width).sum() - N.shape[1] * np.log(posterior.scale(theta[LOG_SCALE]))
     log_volume += _gauge_volume(posterior, theta, N.shape[1])
@@ -119,6 +119,14 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array) -> Laplace:
         decrement=0.5 * float(g @ (g / floored)),
         smallest_curvature=float(values.min(initial=1.0)),
     )
+
+
+def floor_curvature(values: Array) -> Array:
+    """Curvatures in units of the prior's, those below it raised smoothly to at least half of it.
+
+    Above 1 nothing changes; the slope is continuous, so that the evidence can be climbed.
+    """
+    return np.where(values >= 1.0, values, 0.5 + 0.5 * np.exp(2.0 * np.minimum(values - 1.0, 0.0)))
 
 
 def prior_width(posterior: Posterior, theta: Array) -> Array:

@@ -8,7 +8,7 @@ that this approximation gives, in the style of INLA.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -21,6 +21,10 @@ from ridgeway.types import Array
 
 _OUTER = (LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE)
 _STEP = 1e-3  # of the finite differences of the log determinant, in units of the prior's width
+_RESTARTS = 2
+_GAIN = 0.1  # nats of evidence that a probe must add to be climbed from
+_LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
+_EVIDENCE_TOLERANCE = 3e-3  # nats that an iteration must gain to be followed by another
 _GRADIENT_TOLERANCE = 0.03  # in units of the outer posterior's width: 5e-4 nats from the top
 
 
@@ -45,7 +49,7 @@ class Nested:
     outer: Array  # (m,) indices of theta
     outer_factor: Array  # (m, m) with factor factorᵀ the covariance of the outer ones
     log_evidence: float  # with all of theta integrated out
-    gradient_norm: float
+    slack: float  # nats that the outer hyperparameters may still be from their mode
 
     @property
     def theta(self) -> Array:
@@ -93,7 +97,7 @@ def settle(posterior: Posterior, theta: Array, inner: Array) -> Laplace:
     return approximate(posterior, polish(posterior, theta, inner), inner)
 
 
-def maximize_evidence(posterior: Posterior, theta: Array, max_iterations: int = 30) -> Laplace:
+def maximize_evidence(posterior: Posterior, theta: Array, max_evaluations: int = 20) -> Laplace:
     """Climb the evidence over the outer hyperparameters from ``theta``."""
     inner, outer = split(posterior)
     lap = settle(posterior, theta, inner)
@@ -121,34 +125,51 @@ def maximize_evidence(posterior: Posterior, theta: Array, max_iterations: int = 
         objective,
         np.zeros(outer.shape[0]),
         jac=True,
-        method="BFGS",
-        options={"gtol": _GRADIENT_TOLERANCE, "maxiter": max_iterations},
+        method="L-BFGS-B",
+        options={
+            "gtol": _GRADIENT_TOLERANCE,
+            "ftol": _EVIDENCE_TOLERANCE / max(abs(lap.log_evidence), 1.0),
+            "maxfun": max_evaluations,
+        },
     )
     return best
 
 
 def conclude(posterior: Posterior, lap: Laplace) -> Nested:
-    """The covariance of the outer hyperparameters at their mode, and the evidence of it all."""
+    """The covariance of the outer hyperparameters at their mode, and the evidence of it all.
+
+    The evidence is probed one standard deviation up and down each axis that the Schur
+    complement suggests, as INLA does: where the inner mode is about to fork, derivatives
+    there say little, but the evidence itself still does. A probe that finds more evidence
+    is climbed from.
+    """
     _, outer = split(posterior)
-    m = outer.shape[0]
-    if m == 0:
+    if outer.shape[0] == 0:
         return Nested(lap, outer, np.zeros((0, 0)), lap.log_evidence, 0.0)
-    width = prior_width(posterior, lap.theta)[outer]
-    gradient = evidence_gradient(posterior, lap, outer)
-    slope = tangent(lap, outer)
-    H = np.empty((m, m))
-    step = 0.05
-    for j in range(m):
-        theta = lap.theta.copy()
-        theta[outer[j]] += step * width[j]
-        theta[lap.inner] += step * width[j] * slope[:, j]
-        there = settle(posterior, theta, lap.inner)
-        H[:, j] = (evidence_gradient(posterior, there, outer) - gradient) * width / step
-    values, vectors = np.linalg.eigh(-0.5 * (H + H.T))
-    values = np.maximum(values, 1.0)
-    factor = width[:, None] * vectors / np.sqrt(values)
-    log_volume = 0.5 * (m * np.log(2.0 * np.pi) - np.log(values).sum()) + np.log(width).sum()
-    return Nested(lap, outer, factor, lap.log_evidence + log_volume, float(np.linalg.norm(factor.T @ gradient)))
+    for _ in range(_RESTARTS + 1):
+        metric = _metric(posterior, lap, outer)
+        probes = [_probe(posterior, lap, outer, sign * axis) for axis in metric.T for sign in (1.0, -1.0)]
+        best = max(probes, key=lambda probe: probe.log_evidence)
+        if best.log_evidence < lap.log_evidence + _GAIN:
+            break
+        lap = maximize_evidence(posterior, best.theta)
+    drops = np.array([lap.log_evidence - probe.log_evidence for probe in probes]).reshape(-1, 2)
+    curvature = np.clip(drops.sum(axis=1), _LEAST_CURVATURE, None)
+    factor = metric / np.sqrt(curvature)
+    _, log_det = np.linalg.slogdet(factor)
+    log_volume = 0.5 * outer.shape[0] * np.log(2.0 * np.pi) + float(log_det)
+    slack = float(np.max((drops[:, 1] - drops[:, 0]) ** 2 / curvature)) / 8.0
+    return Nested(lap, outer, factor, lap.log_evidence + log_volume, slack)
+
+
+def _probe(posterior: Posterior, lap: Laplace, outer: Array, step: Array) -> Laplace:
+    theta = lap.theta.copy()
+    theta[outer] += step
+    theta[lap.inner] += tangent(lap, outer) @ step
+    try:
+        return settle(posterior, theta, lap.inner)
+    except NumericalError:  # no covariance there: as unlikely as can be
+        return replace(lap, log_evidence=-np.inf)
 
 
 def _metric(posterior: Posterior, lap: Laplace, outer: Array) -> Array:

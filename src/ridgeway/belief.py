@@ -1,0 +1,357 @@
+"""``Belief``: what is known about the embedding and the function, given the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ridgeway import importance, marginal, validation
+from ridgeway.diagnostics import Diagnostics
+from ridgeway.embeddings import Embedding, Isotropic, Linear
+from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, condition
+from ridgeway.inference import Component
+from ridgeway.kernels import Kernel
+from ridgeway.marginal import Marginal, Moments
+from ridgeway.posterior import Posterior
+from ridgeway.rowspace import RowSpace
+from ridgeway.scaling import OutputScaling
+from ridgeway.threads import blas_threads
+from ridgeway.types import Array, Inputs
+
+MARGINALS: tuple[Marginal, ...] = ("map", "bbq", "mgp", "samples")
+N_DRAWS = 512  # of theta for the "samples" marginal
+_POINT_BYTES = 2**26  # of projected candidates held at a time
+
+
+class Prediction(NamedTuple):
+    """Moments of ``f`` at new points, in the user's units; noise is not included."""
+
+    mean: Array  # (n,)
+    variance: Array  # (n,) with the hyperparameters' uncertainty
+    map_variance: Array  # (n,) without
+
+    @property
+    def std(self) -> Array:
+        return np.sqrt(self.variance)
+
+
+class Embedded(NamedTuple):
+    """``p(u | x)``: mean ``(n, d)`` and covariance ``(n, d, d)``."""
+
+    mean: Array
+    covariance: Array
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The posterior over embedding, scales, noise and function; made by :func:`ridgeway.fit`.
+
+    A mixture of Gaussians over the hyperparameters, one for each mode with weight, each with
+    its conditioned process. Everything that takes points takes them in the user's units.
+    """
+
+    posterior: Posterior
+    space: RowSpace
+    output: OutputScaling
+    components: tuple[Component, ...]
+    log_evidence: float  # log p(y), in the user's units
+    diagnostics: Diagnostics
+    inference: str
+    marginal: Marginal
+    seed: int
+    X: Inputs  # as handed over; large arrays by reference
+    y: Array
+
+    # -- what it says about the function ---------------------------------------------------
+
+    def predict(self, X: Any, marginal: Marginal | None = None) -> Prediction:
+        """Mean and variance of ``f`` at ``X (n, D)`` (paper eqs. 18-19 by default).
+
+        ``marginal`` is ``"map"`` (best mode, hyperparameters taken as known), ``"bbq"``, ``"mgp"`` or
+        ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's.
+        """
+        X = validation.inputs(X, self.space.scaling.D)
+        kind = validation.choice(marginal or self.marginal, MARGINALS, "marginal")
+        parts = [self._moments(z, rho, kind) for z, rho in self._projected(X)]
+        mean, variance, plain = (np.concatenate(p) for p in zip(*parts, strict=True))
+        return Prediction(self.output.mean(mean), self.output.variance(variance), self.output.variance(plain))
+
+    def bald(self, X: Any) -> Array:
+        """Information about the hyperparameters that ``f`` at each point would give, in nats.
+
+        ``½ log(variance / map variance)`` (paper eqs. 20-21); with several modes the variance is
+        that of their mixture, so a point where the modes disagree tells much.
+        """
+        X = validation.inputs(X, self.space.scaling.D)
+        kind: Marginal = "bbq" if self.marginal == "bbq" else "mgp"
+        parts = [self._moments(z, rho, kind) for z, rho in self._projected(X)]
+        return np.concatenate([0.5 * np.log(part.variance / part.map_variance) for part in parts])
+
+    def log_predictive_density(
+        self, X: Any, y: Any, marginal: Marginal | None = None, noise_variance: Any = None
+    ) -> Array:
+        """``log p(y | x, data)`` of new observations, ``(n,)``; ``noise_variance`` is their known part."""
+        X = validation.inputs(X, self.space.scaling.D)
+        y = validation.outputs(y, X.shape[0])
+        known = validation.noise_variance(noise_variance, X.shape[0])
+        prediction = self.predict(X, marginal)
+        variance = prediction.variance + self.noise_variance + (0.0 if known is None else known)
+        result: Array = -0.5 * (np.log(2.0 * np.pi * variance) + (y - prediction.mean) ** 2 / variance)
+        return result
+
+    def leave_one_out(self) -> Prediction:
+        """Each observation of ``y`` predicted from the others, hyperparameters as fitted; closed form."""
+        parts = [c.gp.leave_one_out() for c in self.components]
+        moments = _mix(self.components, [Moments(mean, variance, variance) for mean, variance in parts])
+        return Prediction(*(f(m) for f, m in zip(self._to_user, moments, strict=True)))
+
+    # -- what it says about the embedding --------------------------------------------------
+
+    @cached_property
+    def embedding(self) -> Array:
+        """``R (d, D)`` at the best mode, acting on inputs mapped to [-1, 1]; rows by importance.
+
+        For a linear embedding the rotation is free: it is fixed so that the rows are orthogonal
+        and ordered by length, each with its largest entry positive.
+        """
+        parameters = self._best.gp.parameters
+        if isinstance(self.model, Linear):
+            return self.space.lift(self._rotation @ parameters.reshape(self.model.rows, -1))
+        D = self.space.scaling.D
+        diagonal = np.full(D, np.exp(-parameters[0])) if isinstance(self.model, Isotropic) else np.exp(-parameters)
+        return np.diag(diagonal)
+
+    @cached_property
+    def embedding_std(self) -> Array:
+        """Standard deviations of the entries of :attr:`embedding`, ``(d, D)``."""
+        D = self.space.scaling.D
+        factor = self._best.factor[: self.posterior.n_parameters]
+        if not isinstance(self.model, Linear):
+            spread = np.linalg.norm(factor, axis=1) * np.exp(-self._best.gp.parameters)
+            return np.diag(np.broadcast_to(spread, (D,)))
+        d, r = self.model.rows, self.space.r
+        rotated = np.einsum("kl,lrq->krq", self._rotation, factor.reshape(d, r, -1))
+        lifted = [self.space.lift(np.ascontiguousarray(row.T)) for row in rotated]
+        variance = np.stack([np.einsum("qj,qj->j", rows, rows) for rows in lifted])
+        return np.sqrt(variance + self._prior_variance * self._unspanned)
+
+    def embed(self, X: Any) -> Embedded:
+        """``p(u | x)`` for points in the user's units: Gaussian with this mean and covariance."""
+        X = validation.inputs(X, self.space.scaling.D)
+        if not isinstance(self.model, Linear):
+            Z = self.space.scaling.scaled(X)
+            R, spread = np.diagonal(self.embedding), np.diagonal(self.embedding_std)
+            deviation = Z * spread
+            if isinstance(self.model, Isotropic):
+                return Embedded(Z * R, np.einsum("ni,nj->nij", deviation, deviation))
+            F = self._best.factor[: self.posterior.n_parameters] * R[:, None]
+            return Embedded(Z * R, np.einsum("ni,iq,jq,nj->nij", Z, F, F, Z, optimize=True))
+        z, rho = self.space.project(X)
+        d, r = self.model.rows, self.space.r
+        A = self._rotation @ self._best.gp.parameters.reshape(d, r)
+        factor = self._best.factor[: d * r].reshape(d, r, -1)
+        moved = np.einsum("nr,krq->nkq", z, np.einsum("kl,lrq->krq", self._rotation, factor), optimize=True)
+        covariance = moved @ moved.transpose(0, 2, 1)
+        covariance += (self._prior_variance * rho)[:, None, None] * np.eye(d)
+        return Embedded(z @ A.T, covariance)
+
+    def sample_embeddings(self, n: int, random_state: Any = 0) -> Array:
+        """``n`` draws of ``R``, ``(n, d, D)``, from the mixture of all modes."""
+        rng = validation.generator(random_state)
+        counts = rng.multinomial(n, [c.weight for c in self.components])
+        draws = [self._sample(c, k, rng) for c, k in zip(self.components, counts, strict=True) if k]
+        return rng.permutation(np.concatenate(draws)) if draws else np.zeros((0, *self.embedding.shape))
+
+    def importances(self) -> Array:
+        """Share of each input in the variation along the embedding, ``(D,)``; free of rotation.
+
+        The diagonal of ``Rᵀ M R``, with ``M`` the average outer product of the mean's gradients in
+        ``u`` over the data, normalised to sum to 1.
+        """
+        total = np.zeros(self.space.scaling.D)
+        for c in self.components:
+            gp = c.gp
+            weighted = gp.K1 * gp.alpha
+            gradients = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U
+            M = gradients.T @ gradients / gp.data.n
+            R = self._matrix(gp.parameters)
+            total += c.weight * np.einsum("ki,kl,li->i", R, M, R, optimize=True)
+        total = np.maximum(total, 0.0)
+        return total / total.sum() if total.sum() > 0 else np.full_like(total, 1.0 / total.shape[0])
+
+    # -- scales ----------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Embedding:
+        """The kind of embedding."""
+        return self.posterior.embedding
+
+    @property
+    def kernel(self) -> Kernel:
+        return self.posterior.kernel
+
+    @property
+    def noise_variance(self) -> float:
+        """Learned variance of the noise, in the user's units; known parts come on top."""
+        floor = self.posterior.priors.noise_floor**2
+        own = sum(c.weight * c.gp.noise_variance for c in self.components)
+        return float(self.output.scale**2 * (own + floor))
+
+    @property
+    def output_scale(self) -> float:
+        """Standard deviation of the function about its mean, in the user's units."""
+        return float(self.output.scale * np.exp(self._best.gp.theta[LOG_OUTPUT_SCALE]))
+
+    @property
+    def mean(self) -> float:
+        """The constant mean, in the user's units."""
+        return float(self.output.shift + self.output.scale * self._best.gp.theta[MEAN])
+
+    @property
+    def effective_sample_size(self) -> float:
+        """How many equally weighted draws the ``"samples"`` marginal is worth."""
+        return float(sum(c.weight * w.effective_size for c, w in zip(self.components, self._draws, strict=True)))
+
+    @property
+    def pareto_k(self) -> float:
+        """Shape of the importance weights' tail at the best mode: above 0.7 the Gaussian is a poor likeness."""
+        return self._draws[0].pareto_k
+
+    # -- files and words -------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything to one ``.npz`` file, without pickle; returns its path."""
+        from ridgeway import storage
+
+        return storage.save(self, path)
+
+    @staticmethod
+    def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
+        """Read a belief; a kernel that is not built in has to be handed over."""
+        from ridgeway import storage
+
+        return storage.load(path, kernel)
+
+    def summary(self, names: Any = None, top: int = 8) -> str:
+        """A few readable lines: scales, the inputs that matter, how far to trust it."""
+        from ridgeway.summary import summarize
+
+        return summarize(self, names, top)
+
+    def __repr__(self) -> str:
+        n, D = self.X.shape
+        return f"Belief({self.model}, n={n}, D={D}, log_evidence={self.log_evidence:.1f}, {self.diagnostics.status})"
+
+    # -- parts -----------------------------------------------------------------------------
+
+    @property
+    def _best(self) -> Component:
+        return self.components[0]
+
+    @property
+    def _prior_variance(self) -> float:
+        return self._scale2(self._best)
+
+    def _scale2(self, component: Component) -> float:
+        return self.posterior.scale(component.gp.theta[LOG_SCALE]) ** 2
+
+    @property
+    def _to_user(self) -> tuple[Any, Any, Any]:
+        return self.output.mean, self.output.variance, self.output.variance
+
+    @cached_property
+    def _rotation(self) -> Array:
+        """The rotation ``(d, d)`` that puts the rows of ``R`` in canonical form."""
+        assert isinstance(self.model, Linear)
+        A = self._best.gp.parameters.reshape(self.model.rows, -1)
+        values, vectors = np.linalg.eigh(A @ A.T)
+        rotation = vectors[:, ::-1].T
+        rows = self.space.lift(rotation @ A)
+        largest = rows[np.arange(rows.shape[0]), np.argmax(np.abs(rows), axis=1)]
+        return rotation * np.where(largest < 0, -1.0, 1.0)[:, None]
+
+    @cached_property
+    def _unspanned(self) -> Array:
+        """``1 - |Q_j|²``: how much of each input's axis the data do not span, ``(D,)``."""
+        if self.space.rows is None:
+            return np.zeros(self.space.scaling.D)
+        Q = self.space.lift(np.eye(self.space.r))
+        return np.maximum(1.0 - np.einsum("rj,rj->j", Q, Q), 0.0)
+
+    @cached_property
+    def _draws(self) -> tuple[importance.WeightedDraws, ...]:
+        rng = np.random.default_rng(self.seed)
+        with blas_threads(self.y.shape[0]):
+            return tuple(importance.draw(self.posterior, c.gp.theta, c.factor, N_DRAWS, rng) for c in self.components)
+
+    def _matrix(self, parameters: Array) -> Array:
+        if isinstance(self.model, Linear):
+            return self.space.lift(parameters.reshape(self.model.rows, -1))
+        D = self.space.scaling.D
+        return np.diag(np.broadcast_to(np.exp(-parameters), (D,)))
+
+    def _projected(self, X: Inputs) -> Iterator[tuple[Array, Array]]:
+        """Reduced coordinates of ``X``, a bounded number of rows at a time."""
+        step = max(256, _POINT_BYTES // (8 * (self.space.r + self.space.scaling.D + 1)))
+        for start in range(0, X.shape[0], step):
+            z, rho = self.space.project(X[start : start + step])
+            yield reduced(self.model, z, rho)
+
+    def _moments(self, z: Array, rho: Array, kind: Marginal) -> Moments:
+        with blas_threads(self.y.shape[0]):
+            if kind == "samples":
+                return _mix(self.components, [self._sampled(i, z, rho) for i in range(len(self.components))])
+            if kind == "map":
+                return marginal.moments(self._best.gp, self._best.factor, z, rho, self._prior_variance, kind)
+            parts = [marginal.moments(c.gp, c.factor, z, rho, self._scale2(c), kind) for c in self.components]
+        return _mix(self.components, parts)
+
+    def _sampled(self, i: int, z: Array, rho: Array) -> Moments:
+        """A mixture over draws of ``theta``, reduced to its moments (paper eq. 6 by Monte Carlo)."""
+        draws, component = self._draws[i], self.components[i]
+        first, second, conditional = np.zeros(z.shape[0]), np.zeros(z.shape[0]), np.zeros(z.shape[0])
+        for theta, weight in zip(draws.theta, draws.weights, strict=True):
+            if weight < 1e-8:
+                continue
+            gp = condition(self.posterior.embedding, self.posterior.kernel, self.posterior.data, theta)
+            part = marginal.moments(gp, component.factor[:, :0], z, rho, self._scale2(component), "bbq")
+            first += weight * part.mean
+            second += weight * (part.variance + part.mean**2)
+            conditional += weight * part.map_variance
+        return Moments(first, np.maximum(second - first**2, conditional), conditional)
+
+    def _sample(self, component: Component, n: int, rng: np.random.Generator) -> Array:
+        p, q = self.posterior.n_parameters, component.factor.shape[1]
+        parameters = component.gp.parameters + rng.standard_normal((n, q)) @ component.factor[:p].T
+        if not isinstance(self.model, Linear):
+            return np.stack([self._matrix(row) for row in parameters])
+        d, r, D = self.model.rows, self.space.r, self.space.scaling.D
+        A = parameters.reshape(n * d, r)
+        if self.space.rows is None:
+            return A.reshape(n, d, D)
+        prior = np.sqrt(self._scale2(component)) * rng.standard_normal((n * d, D))
+        R = prior + self.space.lift(A - self.space.restrict(prior))
+        return R.reshape(n, d, D)
+
+
+def reduced(model: Embedding, z: Array, rho: Array) -> tuple[Array, Array]:
+    """Coordinates as the model wants them: distances need the part outside the span, too."""
+    if model.reduction == "distance":
+        return np.column_stack([z, np.sqrt(rho)]), np.zeros_like(rho)
+    return z, rho
+
+
+def _mix(components: tuple[Component, ...], parts: list[Moments]) -> Moments:
+    """Moments of the mixture."""
+    if len(parts) == 1:
+        return parts[0]
+    w = np.array([c.weight for c in components])
+    means = np.stack([p.mean for p in parts])
+    mean = w @ means
+    spread = w @ (means - mean) ** 2
+    return Moments(mean, w @ np.stack([p.variance for p in parts]) + spread, w @ np.stack([p.map_variance for p in parts]))

@@ -1,0 +1,62 @@
+"""What happened during a fit, in numbers and sentences."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How far a belief can be trusted.
+
+    ``converged`` is true when the reported point is a mode: the gradient promises less than
+    a hundredth of a nat and no direction curves upwards. ``optima`` are the log evidences of
+    the different modes found, best first, and ``starts_at_best`` how many searches ended at
+    the best. ``disagreement`` is the root mean square difference between the functions that
+    the best two modes fit at the data, in standard deviations of ``y``.
+    """
+
+    converged: bool
+    n_starts: int
+    starts_at_best: int
+    optima: tuple[float, ...]
+    disagreement: float
+    smallest_curvature: float  # in units of the prior's; at or below 0 is not a mode
+    decrement: float  # nats that a Newton step still promises
+    outer_slack: float  # nats that scales and noise may still be from their mode
+    jitter: float  # added to the covariance's diagonal, in units of the output variance
+    reduced_dimension: int  # inputs after the row-space reduction
+    used_qr: bool
+    dimension_evidence: dict[int, float] = field(default_factory=dict)  # of Linear("auto")
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """One sentence for the user."""
+        if not self.converged:
+            return (
+                f"not at a mode: a Newton step promises {self.decrement:.2g} nats and the smallest "
+                f"curvature is {self.smallest_curvature:.2g} of the prior's"
+            )
+        others = len(self.optima) - 1
+        if others == 0:
+            return f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there and none elsewhere"
+        gap = self.optima[0] - self.optima[1]
+        return (
+            f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there, {others} other "
+            f"optima found, the next {gap:.1f} nats below"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        result = asdict(self)
+        result["dimension_evidence"] = {str(d): value for d, value in self.dimension_evidence.items()}
+        return result
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Diagnostics:
+        values = dict(values)
+        values["optima"], values["warnings"] = tuple(values["optima"]), tuple(values["warnings"])
+        values["dimension_evidence"] = {int(d): value for d, value in values["dimension_evidence"].items()}
+        return cls(**values)

@@ -1,0 +1,279 @@
+"""``fit``: from data in the user's units to a :class:`Belief`."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ridgeway import kernels, rowspace, validation
+from ridgeway.belief import MARGINALS, Belief, reduced
+from ridgeway.diagnostics import Diagnostics
+from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
+from ridgeway.errors import RidgewayWarning
+from ridgeway.gp import N_GLOBAL, Data
+from ridgeway.inference import N_STARTS, Inferred, Progress, infer
+from ridgeway.kernels import Kernel
+from ridgeway.marginal import Marginal
+from ridgeway.posterior import Posterior
+from ridgeway.priors import Priors
+from ridgeway.rowspace import RowSpace
+from ridgeway.scaling import InputScaling, OutputScaling
+from ridgeway.threads import blas_threads
+from ridgeway.types import Array, Inputs, RandomState
+
+INFERENCES = ("nested", "map")
+WARM_STARTS = 2  # fresh searches beside the modes of an earlier belief
+SUBSET = 400  # observations above which modes are first searched for on a part of them
+LARGEST_AUTO = 5  # dimensions that Linear("auto") tries
+_TIES = 0.25  # share of equal outputs that is worth a warning
+_REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
+
+
+def fit(
+    X: Any,
+    y: Any,
+    embedding: Embedding = Linear(2),  # noqa: B008 - frozen
+    kernel: str | Kernel = "se",
+    inference: str = "nested",
+    marginal: Marginal = "mgp",
+    bounds: Any = None,
+    standardize: bool = True,
+    priors: Priors | None = None,
+    noise_variance: Any = None,
+    initial: Belief | None = None,
+    random_state: RandomState = 0,
+    n_starts: int | None = None,
+    progress: Progress | None = None,
+) -> Belief:
+    """Fit the posterior over an embedding and the function on it.
+
+    Parameters
+    ----------
+    X : (n, D) array, DataFrame or scipy.sparse matrix, in any units
+        Arrays above 256 MB are kept by reference: do not change them afterwards.
+    y : (n,) array, in any units
+    embedding
+        ``Linear(d)``, ``Linear("auto")``, ``Diagonal()`` or ``Isotropic()``.
+    kernel
+        ``"se"``, ``"matern32"``, ``"matern52"``, ``"rq"`` or any :class:`ridgeway.kernels.Kernel`.
+    inference
+        ``"nested"`` chooses output scale, noise and prior scale by evidence with the embedding
+        integrated out; ``"map"`` is the paper's joint mode.
+    marginal
+        What ``predict`` uses by default: ``"map"``, ``"bbq"``, ``"mgp"`` or ``"samples"``.
+    bounds : (lower, upper) or None
+        The box that maps to [-1, 1]^D, numbers or one for each input; ``None`` takes the data's
+        range. Points outside are fine, before and after the fit: the box sets units, not walls.
+    standardize
+        Whether outputs are brought to mean 0 and variance 1 first, as the default priors expect.
+    priors
+        See :class:`Priors`.
+    noise_variance : number, (n,) array or None
+        Variances of the noise known beforehand, in the squared units of ``y``.
+    initial
+        An earlier belief whose modes to start from, for instance before one more observation.
+    random_state
+        Seed of the starts; the same seed gives the same belief.
+    n_starts
+        Searches for modes; by default 40, or 2 beside an ``initial`` belief.
+    progress
+        Called with a sentence before each longer piece of work.
+
+    >>> import numpy as np, ridgeway as rw
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 5))
+    >>> belief = rw.fit(X, np.sin(X[:, 0] + X[:, 1]), rw.Linear(1))
+    >>> belief.embedding.shape
+    (1, 5)
+    """
+    X = _own(validation.inputs(X))
+    n, D = X.shape
+    y = validation.outputs(y, n).copy()
+    validation.choice(inference, INFERENCES, "inference")
+    validation.choice(marginal, MARGINALS, "marginal")
+    _check_arguments(embedding, priors, initial, n_starts, D)
+    box = validation.bounds(bounds, D)
+    known = validation.noise_variance(noise_variance, n)
+    rng = validation.generator(random_state)
+    notes = _look_at(X, y, box)
+    scaling = InputScaling.from_data(X) if box is None else InputScaling.from_bounds(*box)
+    output = OutputScaling.from_data(y, standardize)
+    seed = int(rng.integers(2**31))
+
+    with blas_threads(n):
+        space = _space(X, scaling, initial)
+
+    def once(model: Embedding, start: Belief | None) -> Belief:
+        posterior = _posterior(model, kernels.resolve(kernel), space, output, y, known, priors or Priors(), D)
+        with blas_threads(n):
+            found = _infer(posterior, inference, np.random.default_rng(seed), n_starts, _modes(start, posterior, space), progress)
+        belief = Belief(
+            posterior=posterior,
+            space=space,
+            output=output,
+            components=found.components,
+            log_evidence=found.log_evidence - n * float(np.log(output.scale)),
+            diagnostics=_diagnose(found, space, notes),
+            inference=inference,
+            marginal=marginal,
+            seed=seed,
+            X=X,
+            y=y,
+        )
+        return belief
+
+    if isinstance(embedding, Linear) and embedding.d == "auto":
+        belief = _choose_dimension(once, initial, min(LARGEST_AUTO, D, max(1, n - 1)))
+    else:
+        belief = once(embedding, initial)
+    for note in belief.diagnostics.warnings:
+        warnings.warn(note, RidgewayWarning, stacklevel=2)
+    return belief
+
+
+def _choose_dimension(once: Any, initial: Belief | None, largest: int) -> Belief:
+    """The ``d`` of most evidence; stops after two in a row that are worse than the best."""
+    evidence: dict[int, float] = {}
+    best: Belief | None = None
+    for d in range(1, largest + 1):
+        start = initial if initial is not None and initial.model == Linear(d) else None
+        belief = once(Linear(d), start)
+        evidence[d] = float(belief.log_evidence)
+        if best is None or belief.log_evidence > best.log_evidence:
+            best = belief
+        elif d - best.model.rows >= 2:
+            break
+    assert best is not None
+    return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
+
+
+def _check_arguments(embedding: Any, priors: Any, initial: Any, n_starts: Any, D: int) -> None:
+    if not isinstance(embedding, Linear | Diagonal | Isotropic):
+        raise TypeError(f"embedding must be Linear(d), Diagonal() or Isotropic(), got {embedding!r}")
+    if isinstance(embedding, Linear) and embedding.d != "auto" and embedding.rows > D:
+        raise ValueError(f"d of Linear must be at most the number of inputs, {D}, got {embedding.rows}")
+    if priors is not None and not isinstance(priors, Priors):
+        raise TypeError(f"priors must be a Priors or None, got {priors!r}")
+    if initial is not None and not isinstance(initial, Belief):
+        raise TypeError(f"initial must be a Belief or None, got {initial!r}")
+    if initial is not None and initial.space.scaling.D != D:
+        raise ValueError(f"initial must be a belief about {D} inputs, got one about {initial.space.scaling.D}")
+    if n_starts is not None and (isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 1):
+        raise ValueError(f"n_starts must be a whole number of at least 1 or None, got {n_starts!r}")
+
+
+def _own(X: Inputs) -> Inputs:
+    """A copy that nobody else can change, unless it is too large to copy."""
+    if sparse.issparse(X) or X.nbytes > _REFERENCE_BYTES:
+        return X
+    return np.array(X, order="C")
+
+
+def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
+    """What a user should know about the data before believing any fit of them."""
+    notes = []
+    n = y.shape[0]
+    if n == 1:
+        notes.append("y has a single observation: the belief is little more than the prior")
+    elif np.ptp(y) == 0:
+        notes.append(f"y is constant ({y[0]:g}): there is nothing to learn about the embedding")
+    else:
+        values, counts = np.unique(y, return_counts=True)
+        if n >= 8 and counts.max() > _TIES * n:
+            notes.append(
+                f"{counts.max()} of {n} values of y are exactly {values[counts.argmax()]:g}: a response that "
+                "saturates looks noise-free there; treat small error bars with suspicion"
+            )
+    if box is not None and not sparse.issparse(X):
+        outside = int(np.sum(np.any((X < box[0]) | (X > box[1]), axis=1)))
+        if outside:
+            notes.append(f"{outside} of {n} rows of X are outside the bounds; they are used as they are")
+    return notes
+
+
+def _space(X: Inputs, scaling: InputScaling, initial: Belief | None) -> RowSpace:
+    """The row space, grown from the earlier belief's where the data have only been added to."""
+    if initial is not None and _continues(X, scaling, initial):
+        return rowspace.extend(initial.space, X)
+    return rowspace.reduce(X, scaling)
+
+
+def _continues(X: Inputs, scaling: InputScaling, initial: Belief) -> bool:
+    known = initial.X.shape[0]
+    old = initial.space.scaling
+    if sparse.issparse(X) or sparse.issparse(initial.X) or not 0 < X.shape[0] - known <= known:
+        return False
+    same_units = np.array_equal(old.center, scaling.center) and np.array_equal(old.half_width, scaling.half_width)
+    return bool(same_units and np.array_equal(X[:known], initial.X))
+
+
+def _posterior(
+    model: Embedding, kernel: Kernel, space: RowSpace, output: OutputScaling, y: Array, known: Array | None,
+    priors: Priors, D: int,
+) -> Posterior:  # fmt: skip
+    noise = np.full(y.shape[0], priors.noise_floor**2)
+    if known is not None:
+        noise += known / output.scale**2
+    Z = space.Z
+    if model.reduction == "none" and space.rows is not None:
+        Z = space.scaling.scaled(space.rows) if space.r == y.shape[0] else None
+    if Z is None:
+        raise ValueError("Diagonal() needs more observations than inputs, or distinct ones")
+    Z, _ = reduced(model, Z, np.zeros(y.shape[0]))
+    return Posterior(model, kernel, Data(np.ascontiguousarray(Z), output.scaled(y), noise), priors, D)
+
+
+def _modes(initial: Belief | None, posterior: Posterior, space: RowSpace) -> tuple[Array, ...]:
+    """The modes of an earlier belief in the coordinates of the new one."""
+    if initial is None or initial.model != posterior.embedding:
+        return ()
+    if not isinstance(initial.model, Linear):
+        return tuple(c.gp.theta for c in initial.components)
+    ratio = space.scaling.half_width / initial.space.scaling.half_width
+    modes = []
+    for c in initial.components:
+        R = initial.space.lift(c.gp.parameters.reshape(initial.model.rows, -1)) * ratio
+        modes.append(np.concatenate([space.restrict(R).ravel(), c.gp.theta[-N_GLOBAL:]]))
+    return tuple(modes)
+
+
+def _infer(
+    posterior: Posterior, inference: Any, rng: np.random.Generator, n_starts: int | None,
+    modes: tuple[Array, ...], progress: Progress | None,
+) -> Inferred:  # fmt: skip
+    if n_starts is None:
+        n_starts = WARM_STARTS if modes else N_STARTS
+    n = posterior.data.n
+    if n > SUBSET and n_starts > WARM_STARTS:
+        # Modes are found on a part of the data at a fraction of the cost, then followed on all.
+        rows = rng.choice(n, SUBSET, replace=False)
+        part = Data(posterior.data.Z[rows], posterior.data.y[rows], posterior.data.noise[rows])
+        first = infer(replace(posterior, data=part), inference, rng, n_starts, modes, progress)
+        modes, n_starts = tuple(c.gp.theta for c in first.components[:2]), 0
+    return infer(posterior, inference, rng, n_starts, modes, progress)
+
+
+def _diagnose(found: Inferred, space: RowSpace, notes: list[str]) -> Diagnostics:
+    notes = list(notes)
+    gp = found.components[0].gp
+    if gp.jitter > 0:
+        notes.append(f"a jitter of {gp.jitter / gp.output_variance:.0e} of the output variance was needed to factorise the covariance")
+    diagnostics = Diagnostics(
+        converged=found.converged,
+        n_starts=found.n_starts,
+        starts_at_best=found.starts_at_best,
+        optima=found.optima,
+        disagreement=found.disagreement,
+        smallest_curvature=found.smallest_curvature,
+        decrement=found.decrement,
+        outer_slack=found.outer_slack,
+        jitter=gp.jitter / gp.output_variance,
+        reduced_dimension=space.r,
+        used_qr=space.used_qr,
+    )
+    if not diagnostics.converged:
+        notes.append(f"the fit is {diagnostics.status}")
+    return replace(diagnostics, warnings=tuple(notes))

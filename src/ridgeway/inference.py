@@ -1,0 +1,178 @@
+"""From a posterior to a belief over its hyperparameters: ``"map"`` and ``"nested"``.
+
+Either way the result is a mixture of Gaussians, one for each mode that carries weight:
+``"map"`` keeps the joint mode alone, as the paper does; ``"nested"`` keeps every mode whose
+evidence comes near the best, because with few data several embeddings explain them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ridgeway import modes, nested
+from ridgeway.errors import NumericalError
+from ridgeway.gp import LOG_NOISE, LOG_SCALE, ConditionedGP
+from ridgeway.laplace import DECREMENT_TOLERANCE, Laplace, approximate, climb, polish
+from ridgeway.posterior import Posterior
+from ridgeway.types import Array
+
+Inference = Literal["map", "nested"]
+Progress = Callable[[str], None]
+
+N_STARTS = 40
+N_FINALISTS = 6  # modes whose outer hyperparameters are optimised
+N_COMPONENTS = 4  # modes a belief keeps
+_TEMPERATURE = 2.0  # Laplace evidences of different modes are wrong by several nats: trust them half
+_LEAST_WEIGHT = 0.02
+_DROP = 20.0  # nats below the best at which a finalist is given up
+
+
+@dataclass(frozen=True)
+class Component:
+    """One Gaussian of the belief: the process at a mode, and ``F`` with ``F Fᵀ`` the covariance."""
+
+    gp: ConditionedGP
+    factor: Array  # (P + 4, q)
+    weight: float
+    log_evidence: float
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """What an inference found."""
+
+    components: tuple[Component, ...]
+    log_evidence: float
+    optima: tuple[float, ...]
+    n_starts: int
+    starts_at_best: int
+    disagreement: float
+    smallest_curvature: float
+    decrement: float
+    outer_slack: float
+
+    @property
+    def converged(self) -> bool:
+        return self.decrement < 1e-2 and self.smallest_curvature > 0.0
+
+
+def infer(
+    posterior: Posterior,
+    method: Inference,
+    rng: np.random.Generator,
+    n_starts: int = N_STARTS,
+    initial: tuple[Array, ...] = (),
+    progress: Progress | None = None,
+) -> Inferred:
+    """Infer the hyperparameters; ``initial`` are modes of an earlier belief."""
+    say = progress or (lambda message: None)
+    if method == "map":
+        return _joint(posterior, rng, n_starts, initial, say)
+    return _nested(posterior, rng, n_starts, initial, say)
+
+
+def _joint(
+    posterior: Posterior, rng: np.random.Generator, n_starts: int, initial: tuple[Array, ...], say: Progress
+) -> Inferred:
+    """The paper's recipe: one mode over everything, and its Hessian."""
+    free = posterior.free()
+    free = free[free != posterior.n_parameters + 4 + LOG_SCALE]  # the prior scale is given
+    candidates = [o.laplace.theta for o in modes.search(posterior, free, n_starts, rng, say)] if n_starts else []
+    laps = []
+    for theta in [*initial, *candidates[:N_FINALISTS]]:
+        theta = theta.copy()
+        theta[LOG_SCALE] = posterior.priors.globals[0][LOG_SCALE]
+        laps.append(approximate(posterior, polish(posterior, climb(posterior, theta, free, 100), free), free))
+    found = sorted(modes.distinct(laps), key=lambda o: -o.laplace.log_density)
+    best = found[0].laplace
+    factor = np.zeros((best.theta.shape[0], best.factor.shape[1]))
+    factor[best.inner] = best.factor
+    component = Component(best.gp, factor, 1.0, best.log_evidence)
+    return _report((component,), found, best.log_evidence, n_starts + len(initial), 0.0)
+
+
+def _nested(
+    posterior: Posterior, rng: np.random.Generator, n_starts: int, initial: tuple[Array, ...], say: Progress
+) -> Inferred:
+    inner, outer = nested.split(posterior)
+    found = modes.search(posterior, inner, n_starts, rng, say) if n_starts else []
+    reached = {id(o.laplace): o.reached for o in found}
+    queue = [(theta, 1) for theta in initial] + [(o.laplace.theta, reached[id(o.laplace)]) for o in found[:N_FINALISTS]]
+    optima: list[modes.Optimum] = []
+    for i, (theta, count) in enumerate(queue):
+        say(f"evidence of mode {i + 1} of {len(queue)}")
+        try:
+            lap = _finalist(posterior, theta, inner, outer, optima)
+        except NumericalError:
+            continue
+        optima = modes.distinct([o.laplace for o in optima] + [lap], [o.reached for o in optima] + [count])
+    if not optima:
+        raise NumericalError("no mode of the posterior could be followed in floating point")
+    say("uncertainty of scales and noise")
+    best = optima[0].laplace.log_evidence
+    kept = [o.laplace for o in optima if o.laplace.log_evidence > best - _DROP][:N_COMPONENTS]
+    concluded = [nested.conclude(posterior, lap) for lap in kept]
+    concluded.sort(key=lambda n: -n.log_evidence)
+    return _mixture(posterior, concluded, optima, max(1, n_starts + len(initial)))
+
+
+def _finalist(
+    posterior: Posterior, theta: Array, inner: Array, outer: Array, optima: list[modes.Optimum]
+) -> Laplace:
+    """The evidence's optimum near ``theta``; a search that an earlier one has already made is cut short."""
+    if optima and outer.shape[0]:
+        moved = theta.copy()
+        moved[outer] = optima[0].laplace.theta[outer]
+        there = nested.settle(posterior, moved, inner)
+        if modes.same(there, optima[0].laplace):
+            return optima[0].laplace
+        theta = max((there.theta, theta), key=posterior.log_density)
+    return nested.maximize_evidence(posterior, theta)
+
+
+def _mixture(
+    posterior: Posterior, concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int
+) -> Inferred:
+    logs = np.array([n.log_evidence for n in concluded])
+    weights = np.exp((logs - logs[0]) / _TEMPERATURE)
+    keep = weights / weights.sum() > _LEAST_WEIGHT
+    weights = weights * keep / (weights * keep).sum()
+    components = tuple(
+        Component(n.inner.gp, n.factor, float(w), n.log_evidence)
+        for n, w in zip(concluded, weights, strict=True)
+        if w > 0
+    )
+    found = sorted(optima, key=lambda o: o.laplace.theta is not concluded[0].theta)
+    return _report(components, found, float(logsumexp(logs)), n_starts, concluded[0].slack, concluded[0].inner)
+
+
+def _report(
+    components: tuple[Component, ...],
+    found: list[modes.Optimum],
+    log_evidence: float,
+    n_starts: int,
+    slack: float,
+    best: Laplace | None = None,
+) -> Inferred:
+    best = best or found[0].laplace
+    others = [o.laplace for o in found[1:]]
+    disagreement = 0.0
+    if others:
+        gap = modes.fitted(best) - modes.fitted(others[0])
+        disagreement = float(np.sqrt(np.mean(gap**2)))
+    return Inferred(
+        components=components,
+        log_evidence=log_evidence,
+        optima=tuple(float(o.laplace.log_evidence) for o in found),
+        n_starts=n_starts,
+        starts_at_best=found[0].reached,
+        disagreement=disagreement,
+        smallest_curvature=best.smallest_curvature,
+        decrement=best.decrement,
+        outer_slack=slack,
+    )

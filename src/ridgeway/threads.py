@@ -1,0 +1,24 @@
+"""BLAS threads, set deliberately: two of them on matrices of 100 × 100 cost more than they save."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+
+from threadpoolctl import ThreadpoolController
+
+#: Observations above which more than one BLAS thread pays.
+SMALL = 500
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def blas_threads(n: int) -> AbstractContextManager[object]:
+    """One thread for problems of few observations, as many as there are for larger ones."""
+    if n > SMALL:
+        return nullcontext()
+    limited: AbstractContextManager[object] = _controller().limit(limits=1, user_api="blas")
+    return limited

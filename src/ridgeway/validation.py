@@ -1,0 +1,132 @@
+"""Checks of what a user hands over; every message names the argument, what came and what was expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ridgeway.types import Array, Inputs
+
+
+def inputs(X: Any, D: int | None = None, name: str = "X") -> Inputs:
+    """``X`` as a finite ``(n, D)`` float array or CSR matrix."""
+    if sparse.issparse(X):
+        X = X.tocsr()
+        if X.dtype.kind not in "fiub":
+            raise TypeError(f"{name} must hold real numbers, got a sparse matrix of {X.dtype}")
+        X = X.astype(np.float64, copy=False)
+        values = X.data
+    else:
+        X = values = _numeric(X, name)
+    if X.ndim != 2:
+        raise ValueError(f"{name} must have shape (n, D), got {X.shape}. Reshape your data: one row a point")
+    if X.shape[0] == 0:
+        raise ValueError(f"{name} must have at least one row: found array with 0 sample(s) (shape={X.shape})")
+    if X.shape[1] == 0:
+        raise ValueError(f"{name} must have at least one column: 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if D is not None and X.shape[1] != D:
+        raise ValueError(f"{name} must have {D} columns as the data had, got {X.shape[1]}")
+    if not _all_finite(values):
+        raise ValueError(f"{name} must be finite, but it contains {_first_bad(X)}")
+    return X
+
+
+def outputs(y: Any, n: int, name: str = "y") -> Array:
+    """``y`` as a finite ``(n,)`` float array."""
+    y = _numeric(y, name)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"{name} must have shape (n,), got {y.shape}; one output at a time")
+    if y.shape[0] != n:
+        raise ValueError(f"{name} must have one value for each of the {n} rows of X, got {y.shape[0]}")
+    bad = np.flatnonzero(~np.isfinite(y))
+    if bad.size:
+        raise ValueError(f"{name} must be finite, but {name}[{bad[0]}] is {y[bad[0]]} (NaN or infinity)")
+    return y
+
+
+def noise_variance(value: Any, n: int) -> Array | None:
+    """Known noise variances: ``None``, one number or one for each observation."""
+    if value is None:
+        return None
+    array = np.broadcast_to(_numeric(value, "noise_variance"), (n,)) if np.ndim(value) == 0 else _numeric(value, "noise_variance")
+    if array.shape != (n,):
+        raise ValueError(f"noise_variance must be a number or have shape ({n},), got {array.shape}")
+    if not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise ValueError("noise_variance must be finite and not negative")
+    return np.array(array)
+
+
+def bounds(value: Any, D: int) -> tuple[Array, Array] | None:
+    """``(lower, upper)``, each a number or one for each input."""
+    if value is None:
+        return None
+    try:
+        lower, upper = value
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds must be a pair (lower, upper) or None, got {value!r}") from None
+    pair = []
+    for side, name in ((lower, "lower"), (upper, "upper")):
+        array = _numeric(side, f"{name} bound")
+        if array.ndim > 1 or (array.ndim == 1 and array.shape != (D,)):
+            raise ValueError(f"{name} bound must be a number or have shape ({D},), got {array.shape}")
+        array = np.broadcast_to(array, (D,)).copy()
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"{name} bound must be finite")
+        pair.append(array)
+    wrong = np.flatnonzero(pair[0] >= pair[1])
+    if wrong.size:
+        j = wrong[0]
+        raise ValueError(f"lower bound must be below upper: input {j} has {pair[0][j]} and {pair[1][j]}")
+    return pair[0], pair[1]
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from a seed, a generator, an old ``RandomState``, or ``None`` for fresh entropy."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
+        return np.random.default_rng(random_state)
+    raise TypeError(f"random_state must be a whole number, a numpy Generator or None, got {random_state!r}")
+
+
+def choice(value: Any, allowed: tuple[str, ...], name: str) -> Any:
+    """``value`` if it is one of the allowed words."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+    return value
+
+
+def _numeric(value: Any, name: str) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} must be real: Complex data not supported, got {array.dtype}")
+    if array.dtype.kind not in "fiub":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name} must hold numbers, got {array.dtype} data ({error})") from None
+    return array.astype(np.float64, copy=False)
+
+
+def _all_finite(values: Array) -> bool:
+    # The sum of finite numbers is finite unless it overflows; only then look at each.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values)
+    if np.isfinite(total):
+        return True
+    flat = values.reshape(-1)
+    return all(bool(np.isfinite(flat[i : i + 2**20]).all()) for i in range(0, flat.shape[0], 2**20))
+
+
+def _first_bad(X: Inputs) -> str:
+    if sparse.issparse(X):
+        return "NaN or infinity"
+    i, j = np.argwhere(~np.isfinite(X))[0]
+    return f"NaN or infinity: row {i}, column {j} is {X[i, j]}"
