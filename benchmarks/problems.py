@@ -70,7 +70,11 @@ def problems() -> Iterator[Problem]:
         yield _sampled("linear", f, int(rng.integers(20, 201)), 1 + i % 3, (0.0, 0.05, 0.3)[i // 3 % 3], rng)
     for i in range(25):
         rng = np.random.default_rng(4000 + i)
-        f = tf.padded(engineering[i % 5], int(rng.integers(10, 61))) if i % 2 else _linear(int(rng.integers(5, 61)), rng)
+        f = (
+            tf.padded(engineering[i % 5], int(rng.integers(10, 61)))
+            if i % 2
+            else _linear(int(rng.integers(5, 61)), rng)
+        )
         yield _sampled("clipped", f, int(rng.integers(20, 201)), 1 + i % 3, 0.0, rng, warp=_clip)
     for i in range(15):
         rng = np.random.default_rng(5000 + i)

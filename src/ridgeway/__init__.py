@@ -5,6 +5,7 @@ from ridgeway.belief import Belief, Embedded, Prediction
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Diagonal, Isotropic, Linear
 from ridgeway.errors import NumericalError, RidgewayWarning
+from ridgeway.estimator import EmbeddingRegressor
 from ridgeway.fit import fit
 from ridgeway.priors import Priors
 
@@ -15,6 +16,7 @@ __all__ = [
     "Diagnostics",
     "Diagonal",
     "Embedded",
+    "EmbeddingRegressor",
     "Isotropic",
     "Linear",
     "NumericalError",

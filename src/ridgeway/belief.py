@@ -354,4 +354,6 @@ def _mix(components: tuple[Component, ...], parts: list[Moments]) -> Moments:
     means = np.stack([p.mean for p in parts])
     mean = w @ means
     spread = w @ (means - mean) ** 2
-    return Moments(mean, w @ np.stack([p.variance for p in parts]) + spread, w @ np.stack([p.map_variance for p in parts]))
+    return Moments(
+        mean, w @ np.stack([p.variance for p in parts]) + spread, w @ np.stack([p.map_variance for p in parts])
+    )

@@ -271,4 +271,3 @@ class Isotropic(_LengthScales):
 
     def _parts(self, gp: ConditionedGP) -> Array:
         return gp.S[None]
-

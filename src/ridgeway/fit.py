@@ -29,7 +29,8 @@ INFERENCES = ("nested", "map")
 WARM_STARTS = 2  # fresh searches beside the modes of an earlier belief
 SUBSET = 400  # observations above which modes are first searched for on a part of them
 LARGEST_AUTO = 5  # dimensions that Linear("auto") tries
-_TIES = 0.25  # share of equal outputs that is worth a warning
+_TIES = 0.05  # share of the outputs that one value must have to count as repeated, and at least 3
+_WARN_TIES = 0.25  # share of repeated outputs that is worth a warning
 _REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
 
 
@@ -109,7 +110,9 @@ def fit(
     def once(model: Embedding, start: Belief | None) -> Belief:
         posterior = _posterior(model, kernels.resolve(kernel), space, output, y, known, priors or Priors(), D)
         with blas_threads(n):
-            found = _infer(posterior, inference, np.random.default_rng(seed), n_starts, _modes(start, posterior, space), progress)
+            found = _infer(
+                posterior, inference, np.random.default_rng(seed), n_starts, _modes(start, posterior, space), progress
+            )
         belief = Belief(
             posterior=posterior,
             space=space,
@@ -161,7 +164,9 @@ def _check_arguments(embedding: Any, priors: Any, initial: Any, n_starts: Any, D
         raise TypeError(f"initial must be a Belief or None, got {initial!r}")
     if initial is not None and initial.space.scaling.D != D:
         raise ValueError(f"initial must be a belief about {D} inputs, got one about {initial.space.scaling.D}")
-    if n_starts is not None and (isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 1):
+    if n_starts is not None and (
+        isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 1
+    ):
         raise ValueError(f"n_starts must be a whole number of at least 1 or None, got {n_starts!r}")
 
 
@@ -181,17 +186,24 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
     elif np.ptp(y) == 0:
         notes.append(f"y is constant ({y[0]:g}): there is nothing to learn about the embedding")
     else:
-        values, counts = np.unique(y, return_counts=True)
-        if n >= 8 and counts.max() > _TIES * n:
+        repeated = int(_repeated(y).sum())
+        if repeated > _WARN_TIES * n:
             notes.append(
-                f"{counts.max()} of {n} values of y are exactly {values[counts.argmax()]:g}: a response that "
-                "saturates looks noise-free there; treat small error bars with suspicion"
+                f"{repeated} of {n} values of y occur again and again: a response that saturates passes for "
+                "exact knowledge, so these observations are given extra noise (tie_noise of Priors)"
             )
     if box is not None and not sparse.issparse(X):
         outside = int(np.sum(np.any((X < box[0]) | (X > box[1]), axis=1)))
         if outside:
             notes.append(f"{outside} of {n} rows of X are outside the bounds; they are used as they are")
     return notes
+
+
+def _repeated(y: Array) -> Array:
+    """1.0 where an output's exact value occurs suspiciously often, else 0.0, ``(n,)``."""
+    _, which, counts = np.unique(y, return_inverse=True, return_counts=True)
+    often = counts[which] >= max(3.0, _TIES * y.shape[0])
+    return (often & (counts.shape[0] > 1)).astype(float)
 
 
 def _space(X: Inputs, scaling: InputScaling, initial: Belief | None) -> RowSpace:
@@ -214,7 +226,7 @@ def _posterior(
     model: Embedding, kernel: Kernel, space: RowSpace, output: OutputScaling, y: Array, known: Array | None,
     priors: Priors, D: int,
 ) -> Posterior:  # fmt: skip
-    noise = np.full(y.shape[0], priors.noise_floor**2)
+    noise = priors.noise_floor**2 + priors.tie_noise**2 * _repeated(y)
     if known is not None:
         noise += known / output.scale**2
     Z = space.Z
@@ -260,7 +272,9 @@ def _diagnose(found: Inferred, space: RowSpace, notes: list[str]) -> Diagnostics
     notes = list(notes)
     gp = found.components[0].gp
     if gp.jitter > 0:
-        notes.append(f"a jitter of {gp.jitter / gp.output_variance:.0e} of the output variance was needed to factorise the covariance")
+        notes.append(
+            f"a jitter of {gp.jitter / gp.output_variance:.0e} of the output variance was needed to factorise the covariance"
+        )
     diagnostics = Diagnostics(
         converged=found.converged,
         n_starts=found.n_starts,

@@ -121,9 +121,7 @@ def _nested(
     return _mixture(posterior, concluded, optima, max(1, n_starts + len(initial)))
 
 
-def _finalist(
-    posterior: Posterior, theta: Array, inner: Array, outer: Array, optima: list[modes.Optimum]
-) -> Laplace:
+def _finalist(posterior: Posterior, theta: Array, inner: Array, outer: Array, optima: list[modes.Optimum]) -> Laplace:
     """The evidence's optimum near ``theta``; a search that an earlier one has already made is cut short."""
     if optima and outer.shape[0]:
         moved = theta.copy()

@@ -6,7 +6,7 @@ used, so one set of defaults serves every unit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,25 +36,29 @@ class Priors:
     noise_floor
         A standard deviation always added to the noise: evidence may not reward certainty
         that no measurement has.
+    tie_noise
+        A standard deviation added to the noise of observations whose output occurs again and
+        again (a response that saturates): exact equality would pass for exact knowledge.
 
     >>> Priors(log_noise=(-2.3, 0.0)).log_noise
     (-2.3, 0.0)
     """
 
     embedding_scale: float | None = None
-    log_scale_std: float = 0.5
+    log_scale_std: float = 1.0
     log_output_scale: tuple[float, float] = (0.0, 1.0)
-    log_noise: tuple[float, float] = field(default=(float(np.log(0.1)), 1.0))
+    log_noise: tuple[float, float] = (-1.5, 0.7)
     mean: tuple[float, float] = (0.0, 0.5)
     log_length_scale_std: float = 1.0
-    noise_floor: float = 1e-3
+    noise_floor: float = 0.01
+    tie_noise: float = 0.1
 
     def __post_init__(self) -> None:
         for name in ("log_output_scale", "log_noise", "mean"):
             pair = getattr(self, name)
             if len(pair) != 2 or not np.all(np.isfinite(pair)) or pair[1] < 0:
                 raise ValueError(f"{name} of Priors must be a (mean, standard deviation >= 0), got {pair!r}")
-        for name in ("log_scale_std", "noise_floor"):
+        for name in ("log_scale_std", "noise_floor", "tie_noise"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0):
                 raise ValueError(f"{name} of Priors must be a finite number of at least 0, got {value!r}")

@@ -64,7 +64,9 @@ def padded(f: TestFunction, D: int) -> TestFunction:
     )
 
 
-def from_model(D: int, d: int = 2, scale: float | None = None, random_state: int = 0, n_features: int = 4096) -> TestFunction:
+def from_model(
+    D: int, d: int = 2, scale: float | None = None, random_state: int = 0, n_features: int = 4096
+) -> TestFunction:
     """A draw ``f(x) = g(x Rᵀ)`` from the paper's model: squared exponential ``g``, Gaussian ``R``.
 
     ``g`` is a sum of ``n_features`` random cosines, so the function can be evaluated anywhere;
@@ -180,7 +182,9 @@ def robot_arm() -> TestFunction:
 def hartmann6(D: int = 6) -> TestFunction:
     """The Hartmann function of 6 inputs, padded to ``D``; its box mapped to [-1, 1]."""
     alpha = np.array([1.0, 1.2, 3.0, 3.2])
-    A = np.array([[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]])
+    A = np.array(
+        [[10, 3, 17, 3.5, 1.7, 8], [0.05, 10, 17, 0.1, 8, 14], [3, 3.5, 1.7, 10, 17, 8], [17, 8, 0.05, 10, 0.1, 14]]
+    )
     P = 1e-4 * np.array(
         [[1312, 1696, 5569, 124, 8283, 5886], [2329, 4135, 8307, 3736, 1004, 9991],
          [2348, 1451, 3522, 2883, 3047, 6650], [4047, 8828, 8732, 5743, 1091, 381]]

@@ -25,7 +25,9 @@ def inputs(X: Any, D: int | None = None, name: str = "X") -> Inputs:
     if X.shape[0] == 0:
         raise ValueError(f"{name} must have at least one row: found array with 0 sample(s) (shape={X.shape})")
     if X.shape[1] == 0:
-        raise ValueError(f"{name} must have at least one column: 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+        raise ValueError(
+            f"{name} must have at least one column: 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
     if D is not None and X.shape[1] != D:
         raise ValueError(f"{name} must have {D} columns as the data had, got {X.shape[1]}")
     if not _all_finite(values):
@@ -52,7 +54,11 @@ def noise_variance(value: Any, n: int) -> Array | None:
     """Known noise variances: ``None``, one number or one for each observation."""
     if value is None:
         return None
-    array = np.broadcast_to(_numeric(value, "noise_variance"), (n,)) if np.ndim(value) == 0 else _numeric(value, "noise_variance")
+    array = (
+        np.broadcast_to(_numeric(value, "noise_variance"), (n,))
+        if np.ndim(value) == 0
+        else _numeric(value, "noise_variance")
+    )
     if array.shape != (n,):
         raise ValueError(f"noise_variance must be a number or have shape ({n},), got {array.shape}")
     if not np.all(np.isfinite(array)) or np.any(array < 0):

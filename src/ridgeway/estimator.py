@@ -1,0 +1,98 @@
+"""The belief as a scikit-learn regressor and transformer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ridgeway.embeddings import Embedding, Linear
+from ridgeway.fit import fit
+from ridgeway.kernels import Kernel
+from ridgeway.marginal import Marginal
+from ridgeway.priors import Priors
+from ridgeway.types import Array, RandomState
+
+
+class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
+    """Gaussian process regression on a learned embedding of the inputs.
+
+    Parameters are those of :func:`ridgeway.fit`; ``embedding=None`` is ``Linear(2)``, or
+    ``Linear(1)`` for a single input. ``predict`` gives the marginal mean, ``transform`` the
+    embedded inputs.
+
+    Attributes
+    ----------
+    belief_ : Belief
+        All that was learned.
+
+    >>> import numpy as np, ridgeway as rw
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 5))
+    >>> model = rw.EmbeddingRegressor(rw.Linear(1)).fit(X, np.sin(X[:, 0] + X[:, 1]))
+    >>> model.transform(X).shape
+    (40, 1)
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding | None = None,
+        kernel: str | Kernel = "se",
+        inference: str = "nested",
+        marginal: Marginal = "mgp",
+        bounds: Any = None,
+        standardize: bool = True,
+        priors: Priors | None = None,
+        n_starts: int | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
+        self.embedding = embedding
+        self.kernel = kernel
+        self.inference = inference
+        self.marginal = marginal
+        self.bounds = bounds
+        self.standardize = standardize
+        self.priors = priors
+        self.n_starts = n_starts
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, noise_variance: Any = None) -> Self:
+        """Fit the belief to ``X (n, D)`` and ``y (n,)``."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
+        embedding = Linear(min(2, X.shape[1])) if self.embedding is None else self.embedding
+        self.belief_ = fit(
+            X, y, embedding,
+            kernel=self.kernel, inference=self.inference, marginal=self.marginal, bounds=self.bounds,
+            standardize=self.standardize, priors=self.priors, noise_variance=noise_variance,
+            n_starts=self.n_starts, random_state=self.random_state,
+        )  # fmt: skip
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
+        """Mean of ``f`` at ``X``, and its standard deviation if asked for."""
+        prediction = self._belief(X).predict(self._checked(X))
+        return (prediction.mean, prediction.std) if return_std else prediction.mean
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of ``X`` along the learned directions, ``(n, d)``."""
+        return self._belief(X).embed(self._checked(X)).mean
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """``direction0``, ``direction1``, ..."""
+        check_is_fitted(self)
+        d = self.belief_.embedding.shape[0]
+        return np.asarray([f"direction{k}" for k in range(d)], dtype=object)
+
+    def _belief(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.belief_
+
+    def _checked(self, X: Any) -> Any:
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

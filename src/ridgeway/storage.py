@@ -1,0 +1,144 @@
+"""One belief in one ``.npz`` file: arrays and a JSON description, never pickle."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ridgeway import kernels
+from ridgeway.belief import Belief
+from ridgeway.diagnostics import Diagnostics
+from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
+from ridgeway.gp import Data, condition
+from ridgeway.inference import Component
+from ridgeway.kernels import Kernel
+from ridgeway.posterior import Posterior
+from ridgeway.priors import Priors
+from ridgeway.rowspace import RowSpace
+from ridgeway.scaling import InputScaling, OutputScaling
+from ridgeway.types import Inputs
+
+FORMAT = 1
+_EMBEDDINGS: dict[str, type[Any]] = {cls.name: cls for cls in (Linear, Diagonal, Isotropic)}
+
+
+def save(belief: Belief, path: str | Path) -> Path:
+    """Write ``belief``; the file appears whole or not at all."""
+    path = Path(path)
+    if path.suffix != ".npz":
+        path = path.with_name(path.name + ".npz")
+    posterior, space = belief.posterior, belief.space
+    header = {
+        "format": FORMAT,
+        "embedding": {
+            "name": belief.model.name,
+            **({"d": belief.model.rows} if isinstance(belief.model, Linear) else {}),
+        },
+        "kernel": kernels.to_dict(belief.kernel),
+        "priors": asdict(posterior.priors),
+        "inference": belief.inference,
+        "marginal": belief.marginal,
+        "seed": belief.seed,
+        "log_evidence": belief.log_evidence,
+        "output": [belief.output.shift, belief.output.scale],
+        "used_qr": space.used_qr,
+        "weights": [c.weight for c in belief.components],
+        "evidences": [c.log_evidence for c in belief.components],
+        "diagnostics": belief.diagnostics.to_dict(),
+    }
+    arrays: dict[str, Any] = {
+        "header": np.array(json.dumps(header)),
+        "y": belief.y,
+        "center": space.scaling.center,
+        "half_width": space.scaling.half_width,
+        "space_Z": space.Z,
+        "Z": posterior.data.Z,
+        "noise": posterior.data.noise,
+        **_inputs_to_arrays("X", belief.X),
+    }
+    if space.rows is not None and space.L is not None:
+        arrays["L"] = space.L
+        if space.rows.shape[0] == belief.X.shape[0]:
+            arrays["rows_are_X"] = np.array(True)
+        else:
+            arrays |= _inputs_to_arrays("rows", space.rows)
+    for i, c in enumerate(belief.components):
+        arrays[f"theta_{i}"], arrays[f"factor_{i}"] = c.gp.theta, c.factor
+    temporary = path.with_name(path.name + ".part.npz")
+    try:
+        np.savez(temporary, **arrays)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
+    """Read what :func:`save` wrote."""
+    with np.load(path, allow_pickle=False) as file:
+        if "header" not in file:
+            raise ValueError(f"{path} is not a saved belief: it has no header")
+        header = json.loads(str(file["header"]))
+        if header.get("format") != FORMAT:
+            raise ValueError(
+                f"{path} has format {header.get('format')!r}; this version of Ridgeway reads format {FORMAT}"
+            )
+        arrays = {name: file[name] for name in file.files}
+    model = _embedding(header["embedding"])
+    resolved = kernels.from_dict(header["kernel"], kernel)
+    output = OutputScaling(*header["output"])
+    X = _inputs_from_arrays("X", arrays)
+    rows = None
+    if "L" in arrays:
+        rows = X if "rows_are_X" in arrays else _inputs_from_arrays("rows", arrays)
+    scaling = InputScaling(arrays["center"], arrays["half_width"])
+    space = RowSpace(scaling, arrays["space_Z"], rows, arrays.get("L"), header["used_qr"])
+    data = Data(arrays["Z"], output.scaled(arrays["y"]), arrays["noise"])
+    components = tuple(
+        Component(condition(model, resolved, data, arrays[f"theta_{i}"]), arrays[f"factor_{i}"], weight, evidence)
+        for i, (weight, evidence) in enumerate(zip(header["weights"], header["evidences"], strict=True))
+    )
+    priors = Priors(**{k: tuple(v) if isinstance(v, list) else v for k, v in header["priors"].items()})
+    return Belief(
+        posterior=Posterior(model, resolved, data, priors, scaling.D),
+        space=space,
+        output=output,
+        components=components,
+        log_evidence=header["log_evidence"],
+        diagnostics=Diagnostics.from_dict(header["diagnostics"]),
+        inference=header["inference"],
+        marginal=header["marginal"],
+        seed=header["seed"],
+        X=X,
+        y=arrays["y"],
+    )
+
+
+def _embedding(description: dict[str, Any]) -> Embedding:
+    description = dict(description)
+    built: Embedding = _EMBEDDINGS[description.pop("name")](**description)
+    return built
+
+
+def _inputs_to_arrays(name: str, X: Inputs) -> dict[str, Any]:
+    if not sparse.issparse(X):
+        return {name: X}
+    X = X.tocsr()
+    return {
+        f"{name}_data": X.data,
+        f"{name}_indices": X.indices,
+        f"{name}_indptr": X.indptr,
+        f"{name}_shape": np.array(X.shape),
+    }
+
+
+def _inputs_from_arrays(name: str, arrays: dict[str, Any]) -> Inputs:
+    if name in arrays:
+        return arrays[name]
+    parts = (arrays[f"{name}_data"], arrays[f"{name}_indices"], arrays[f"{name}_indptr"])
+    return sparse.csr_matrix(parts, shape=tuple(arrays[f"{name}_shape"]))

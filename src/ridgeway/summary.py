@@ -1,0 +1,66 @@
+"""A belief in a few readable lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ridgeway.embeddings import Linear
+
+if TYPE_CHECKING:
+    from ridgeway.belief import Belief
+
+_BAR = 24
+
+
+def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) -> str:
+    """Scales, the inputs that matter most, and how far to trust it; at most 80 columns wide."""
+    n, D = belief.X.shape
+    if names is not None and len(names) != D:
+        raise ValueError(f"names must have one entry for each of the {D} inputs, got {len(names)}")
+    labels = [f"x{j}" for j in range(D)] if names is None else [str(name) for name in names]
+    noise = np.sqrt(belief.noise_variance)
+    lines = [
+        f"{belief.model} on {n} observations of {D} inputs, {belief.inference} inference",
+        f"  log evidence  {belief.log_evidence:.1f}",
+        f"  mean {belief.mean:.4g}, output scale {belief.output_scale:.4g}, noise {noise:.4g}",
+        *_inputs(belief, labels, top),
+        *_wrapped("status", belief.diagnostics.status),
+    ]
+    if belief.diagnostics.dimension_evidence:
+        lines += _wrapped("dimensions", _dimensions(belief))
+    for warning in belief.diagnostics.warnings:
+        lines += _wrapped("warning", warning)
+    return "\n".join(lines)
+
+
+def _inputs(belief: Belief, labels: list[str], top: int) -> list[str]:
+    share = belief.importances()
+    order = np.argsort(-share)[:top]
+    width = min(28, max(len(labels[j]) for j in order))
+    lines = ["  inputs by share of the variation:"]
+    for j in order:
+        label = labels[j] if len(labels[j]) <= width else labels[j][: width - 1] + "…"
+        bar = "█" * round(_BAR * share[j] / max(share[order[0]], 1e-300))
+        lines.append(f"    {label:<{width}}  {100 * share[j]:5.1f} %  {bar}")
+    if len(labels) > top:
+        lines.append(f"    {len(labels) - top} others together {100 * (1 - share[order].sum()):.1f} %")
+    return lines
+
+
+def _dimensions(belief: Belief) -> str:
+    evidence = belief.diagnostics.dimension_evidence
+    assert isinstance(belief.model, Linear)
+    chosen = belief.model.rows
+    others = ", ".join(f"d={d}: {value - evidence[chosen]:+.1f}" for d, value in evidence.items() if d != chosen)
+    return (
+        f"d={chosen} has the most evidence (in nats beside it: {others})" if others else f"only d={chosen} was possible"
+    )
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 78, initial_indent=f"  {label}: ", subsequent_indent="    ")
