@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from ridgeway import importance, marginal, validation
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Embedding, Isotropic, Linear
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, condition
+from ridgeway.gp import LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, Data, condition
 from ridgeway.inference import Component
 from ridgeway.kernels import Kernel
 from ridgeway.marginal import Marginal, Moments
@@ -109,6 +109,26 @@ class Belief:
         parts = [c.gp.leave_one_out() for c in self.components]
         moments = _mix(self.components, [Moments(mean, variance, variance) for mean, variance in parts])
         return Prediction(*(f(m) for f, m in zip(self._to_user, moments, strict=True)))
+
+    def condition_on(self, X: Any, y: Any, noise_variance: Any = None) -> Belief:
+        """The same hyperparameters on other data, in the same units: what was learned about the
+        embedding, carried over to a new experiment (the paper's test protocol).
+        """
+        X = validation.inputs(X, self.space.scaling.D)
+        y = validation.outputs(y, X.shape[0])
+        known = validation.noise_variance(noise_variance, X.shape[0])
+        noise = np.full(y.shape[0], self.posterior.priors.noise_floor**2)
+        if known is not None:
+            noise += known / self.output.scale**2
+        z, _ = reduced(self.model, *self.space.project(X))
+        data = Data(z, self.output.scaled(y), noise)
+        posterior = replace(self.posterior, data=data)
+        with blas_threads(y.shape[0]):
+            components = tuple(
+                replace(c, gp=condition(self.model, self.kernel, data, c.gp.theta)) for c in self.components
+            )
+        space = replace(self.space, Z=z[:, : self.space.r])
+        return replace(self, posterior=posterior, space=space, components=components, X=X, y=y)
 
     # -- what it says about the embedding --------------------------------------------------
 
@@ -269,7 +289,7 @@ class Belief:
         """The rotation ``(d, d)`` that puts the rows of ``R`` in canonical form."""
         assert isinstance(self.model, Linear)
         A = self._best.gp.parameters.reshape(self.model.rows, -1)
-        values, vectors = np.linalg.eigh(A @ A.T)
+        _, vectors = np.linalg.eigh(A @ A.T)
         rotation = vectors[:, ::-1].T
         rows = self.space.lift(rotation @ A)
         largest = rows[np.arange(rows.shape[0]), np.argmax(np.abs(rows), axis=1)]

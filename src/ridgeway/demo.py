@@ -17,6 +17,7 @@ from ridgeway.testfunctions import from_model, subspace_angles
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Draw a function, fit it, and print what was learned; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m ridgeway.demo", description=__doc__)
     parser.add_argument("--inputs", type=int, default=20, help="number of inputs (default 20)")
     parser.add_argument("--dimensions", type=int, default=2, help="directions that matter (default 2)")

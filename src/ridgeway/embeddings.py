@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from ridgeway.types import Array
 
@@ -117,11 +118,11 @@ class Linear:
 
     def contract(self, gp: ConditionedGP, weights: Array) -> Array:
         # Paper eq. 4, first line; with weights W/2 this is the gradient of the log likelihood.
-        return 2.0 * (gp.U.T @ (laplacian(weights * gp.K1) @ gp.data.Z)).ravel()
+        return 2.0 * ((gp.U.T @ laplacian(weights * gp.K1)) @ gp.data.Z).ravel()
 
     def hessian(self, gp: ConditionedGP) -> Array:
         # Paper eq. 4, second line, all (dr)² entries at once (docs/method.md derives it).
-        d, (n, r), Z, Ginv, W = self.rows, gp.data.Z.shape, gp.data.Z, gp.Ginv, gp.W
+        d, r, Z, Ginv, W = self.rows, gp.data.Z.shape[1], gp.data.Z, gp.Ginv, gp.W
         delta = [differences(gp.U[:, k], gp.U[:, k]) for k in range(d)]
         C = [gp.K1 * delta[k] for k in range(d)]
         T = [C[k] @ Ginv for k in range(d)]
@@ -137,9 +138,7 @@ class Linear:
                 H[k, :, m, :] = Z.T @ (B @ Z)
                 if k != m:
                     H[m, :, k, :] = H[k, :, m, :].T
-        H = H.reshape(d * r, d * r)
-        H -= V.T @ (Ginv @ V)
-        return H
+        return H.reshape(d * r, d * r) - V.T @ (Ginv @ V)
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         d, Z, alpha = self.rows, gp.data.Z, gp.alpha
@@ -257,8 +256,6 @@ class Isotropic(_LengthScales):
         return np.array([-np.sum(weights * gp.K1 * gp.S)])
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
-        from scipy.spatial.distance import cdist
-
         dK = -gp.K1 * gp.S
         dk = -at.K1 * cdist(at.U, gp.U, "sqeuclidean")
         mean = dk @ gp.alpha - at.a @ (dK @ gp.alpha)

@@ -105,7 +105,7 @@ def fit(
     seed = int(rng.integers(2**31))
 
     with blas_threads(n):
-        space = _space(X, scaling, initial)
+        space = _space(X, scaling, embedding, initial)
 
     def once(model: Embedding, start: Belief | None) -> Belief:
         posterior = _posterior(model, kernels.resolve(kernel), space, output, y, known, priors or Priors(), D)
@@ -147,7 +147,7 @@ def _choose_dimension(once: Any, initial: Belief | None, largest: int) -> Belief
         evidence[d] = float(belief.log_evidence)
         if best is None or belief.log_evidence > best.log_evidence:
             best = belief
-        elif d - best.model.rows >= 2:
+        elif d - max(evidence, key=lambda k: evidence[k]) >= 2:
             break
     assert best is not None
     return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
@@ -193,7 +193,7 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
                 "exact knowledge, so these observations are given extra noise (tie_noise of Priors)"
             )
     if box is not None and not sparse.issparse(X):
-        outside = int(np.sum(np.any((X < box[0]) | (X > box[1]), axis=1)))
+        outside = int(np.sum(np.any((box[0] > X) | (box[1] < X), axis=1)))
         if outside:
             notes.append(f"{outside} of {n} rows of X are outside the bounds; they are used as they are")
     return notes
@@ -206,8 +206,10 @@ def _repeated(y: Array) -> Array:
     return (often & (counts.shape[0] > 1)).astype(float)
 
 
-def _space(X: Inputs, scaling: InputScaling, initial: Belief | None) -> RowSpace:
+def _space(X: Inputs, scaling: InputScaling, embedding: Embedding, initial: Belief | None) -> RowSpace:
     """The row space, grown from the earlier belief's where the data have only been added to."""
+    if embedding.reduction == "none":
+        return rowspace.unreduced(X, scaling)
     if initial is not None and _continues(X, scaling, initial):
         return rowspace.extend(initial.space, X)
     return rowspace.reduce(X, scaling)
@@ -229,12 +231,7 @@ def _posterior(
     noise = priors.noise_floor**2 + priors.tie_noise**2 * _repeated(y)
     if known is not None:
         noise += known / output.scale**2
-    Z = space.Z
-    if model.reduction == "none" and space.rows is not None:
-        Z = space.scaling.scaled(space.rows) if space.r == y.shape[0] else None
-    if Z is None:
-        raise ValueError("Diagonal() needs more observations than inputs, or distinct ones")
-    Z, _ = reduced(model, Z, np.zeros(y.shape[0]))
+    Z, _ = reduced(model, space.Z, np.zeros(y.shape[0]))
     return Posterior(model, kernel, Data(np.ascontiguousarray(Z), output.scaled(y), noise), priors, D)
 
 
@@ -273,7 +270,8 @@ def _diagnose(found: Inferred, space: RowSpace, notes: list[str]) -> Diagnostics
     gp = found.components[0].gp
     if gp.jitter > 0:
         notes.append(
-            f"a jitter of {gp.jitter / gp.output_variance:.0e} of the output variance was needed to factorise the covariance"
+            f"a jitter of {gp.jitter / gp.output_variance:.0e} of the output variance was needed to factorise "
+            "the covariance: are there near-duplicate points with next to no noise?"
         )
     diagnostics = Diagnostics(
         converged=found.converged,

@@ -10,11 +10,11 @@ enters the prior alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.spatial.distance import cdist
 
 from ridgeway.embeddings import Embedding
@@ -135,19 +135,7 @@ def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) ->
             "the covariance matrix is not positive definite: output scale "
             f"{np.sqrt(gamma2):.3g}, noise {float(np.sqrt(noise.min())):.3g}"
         )
-    alpha = _solve(L, data.y - theta[MEAN])
+    alpha, _ = dpotrs(L, data.y - theta[MEAN], lower=1)
     return ConditionedGP(
         embedding, kernel, data, theta, U, S, K, (2.0 * gamma2) * g1, (4.0 * gamma2) * g2, L, alpha, relative * gamma2
     )
-
-
-def _solve(L: Array, b: Array) -> Array:
-    from scipy.linalg.lapack import dpotrs
-
-    x, _ = dpotrs(L, b, lower=1)
-    return np.asarray(x)
-
-
-def with_outputs(data: Data, y: Array) -> Data:
-    """``data`` with other outputs at the same places."""
-    return replace(data, y=y)

@@ -8,6 +8,7 @@ evidence comes near the best, because with few data several embeddings explain t
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,8 +17,8 @@ from scipy.special import logsumexp
 
 from ridgeway import modes, nested
 from ridgeway.errors import NumericalError
-from ridgeway.gp import LOG_NOISE, LOG_SCALE, ConditionedGP
-from ridgeway.laplace import DECREMENT_TOLERANCE, Laplace, approximate, climb, polish
+from ridgeway.gp import LOG_SCALE, N_GLOBAL, ConditionedGP
+from ridgeway.laplace import Laplace, climb, settle
 from ridgeway.posterior import Posterior
 from ridgeway.types import Array
 
@@ -29,7 +30,9 @@ N_FINALISTS = 6  # modes whose outer hyperparameters are optimised
 N_COMPONENTS = 4  # modes a belief keeps
 _TEMPERATURE = 2.0  # Laplace evidences of different modes are wrong by several nats: trust them half
 _LEAST_WEIGHT = 0.02
-_DROP = 20.0  # nats below the best at which a finalist is given up
+_HOPELESS = 15.0  # nats below the best at which a mode is given up
+_GAIN = 0.2  # nats of evidence that a probe must add to be climbed from
+_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,13 @@ def _joint(
 ) -> Inferred:
     """The paper's recipe: one mode over everything, and its Hessian."""
     free = posterior.free()
-    free = free[free != posterior.n_parameters + 4 + LOG_SCALE]  # the prior scale is given
+    free = free[free != posterior.n_parameters + N_GLOBAL + LOG_SCALE]  # the prior scale is given
     candidates = [o.laplace.theta for o in modes.search(posterior, free, n_starts, rng, say)] if n_starts else []
     laps = []
     for theta in [*initial, *candidates[:N_FINALISTS]]:
         theta = theta.copy()
         theta[LOG_SCALE] = posterior.priors.globals[0][LOG_SCALE]
-        laps.append(approximate(posterior, polish(posterior, climb(posterior, theta, free, 100), free), free))
+        laps.append(settle(posterior, climb(posterior, theta, free, 100), free))
     found = sorted(modes.distinct(laps), key=lambda o: -o.laplace.log_density)
     best = found[0].laplace
     factor = np.zeros((best.theta.shape[0], best.factor.shape[1]))
@@ -99,43 +102,53 @@ def _joint(
 def _nested(
     posterior: Posterior, rng: np.random.Generator, n_starts: int, initial: tuple[Array, ...], say: Progress
 ) -> Inferred:
-    inner, outer = nested.split(posterior)
+    inner, _ = nested.split(posterior)
     found = modes.search(posterior, inner, n_starts, rng, say) if n_starts else []
-    reached = {id(o.laplace): o.reached for o in found}
-    queue = [(theta, 1) for theta in initial] + [(o.laplace.theta, reached[id(o.laplace)]) for o in found[:N_FINALISTS]]
+    queue = [(theta, 1) for theta in initial] + [(o.laplace.theta, o.reached) for o in found[:N_FINALISTS]]
     optima: list[modes.Optimum] = []
     for i, (theta, count) in enumerate(queue):
         say(f"evidence of mode {i + 1} of {len(queue)}")
-        try:
-            lap = _finalist(posterior, theta, inner, outer, optima)
-        except NumericalError:
-            continue
-        optima = modes.distinct([o.laplace for o in optima] + [lap], [o.reached for o in optima] + [count])
+        with suppress(NumericalError):  # a mode that floating point cannot follow; others remain
+            optima = modes.merge(optima, _climb_evidence(posterior, theta, optima), count)
     if not optima:
         raise NumericalError("no mode of the posterior could be followed in floating point")
     say("uncertainty of scales and noise")
+    concluded: dict[int, nested.Nested] = {}
+    for _ in range(_ROUNDS):  # a probe that beats its mode is climbed from, and may join another
+        for optimum in _leading(optima):
+            if id(optimum.laplace) in concluded:
+                continue
+            result, probe = nested.conclude(posterior, optimum.laplace)
+            concluded[id(optimum.laplace)] = result
+            if probe.log_evidence > max(optimum.laplace.log_evidence + _GAIN, optima[0].laplace.log_evidence):
+                better = nested.maximize_evidence(posterior, probe.theta)
+                optima = modes.merge([o for o in optima if o is not optimum], better, optimum.reached)
+    kept = [o for o in _leading(optima) if id(o.laplace) in concluded]
+    return _mixture([concluded[id(o.laplace)] for o in kept], optima, max(1, n_starts + len(initial)))
+
+
+def _leading(optima: list[modes.Optimum]) -> list[modes.Optimum]:
     best = optima[0].laplace.log_evidence
-    kept = [o.laplace for o in optima if o.laplace.log_evidence > best - _DROP][:N_COMPONENTS]
-    concluded = [nested.conclude(posterior, lap) for lap in kept]
-    concluded.sort(key=lambda n: -n.log_evidence)
-    return _mixture(posterior, concluded, optima, max(1, n_starts + len(initial)))
+    return [o for o in optima if o.laplace.log_evidence > best - _HOPELESS][:N_COMPONENTS]
 
 
-def _finalist(posterior: Posterior, theta: Array, inner: Array, outer: Array, optima: list[modes.Optimum]) -> Laplace:
-    """The evidence's optimum near ``theta``; a search that an earlier one has already made is cut short."""
-    if optima and outer.shape[0]:
-        moved = theta.copy()
-        moved[outer] = optima[0].laplace.theta[outer]
-        there = nested.settle(posterior, moved, inner)
-        if modes.same(there, optima[0].laplace):
-            return optima[0].laplace
-        theta = max((there.theta, theta), key=posterior.log_density)
-    return nested.maximize_evidence(posterior, theta)
+def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optimum]) -> Laplace:
+    """The evidence's optimum near ``theta``; a climb that an earlier one has made is cut short."""
+    inner, outer = nested.split(posterior)
+    if not optima or outer.shape[0] == 0:
+        return nested.maximize_evidence(posterior, theta)
+    best = optima[0].laplace
+    moved = theta.copy()
+    moved[outer] = best.theta[outer]
+    there = settle(posterior, moved, inner)
+    if modes.same(there, best):
+        return best
+    theta = max((there.theta, theta), key=posterior.log_density)
+    return nested.maximize_evidence(posterior, theta, best.log_evidence - _HOPELESS)
 
 
-def _mixture(
-    posterior: Posterior, concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int
-) -> Inferred:
+def _mixture(concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int) -> Inferred:
+    concluded = sorted(concluded, key=lambda n: -n.log_evidence)
     logs = np.array([n.log_evidence for n in concluded])
     weights = np.exp((logs - logs[0]) / _TEMPERATURE)
     keep = weights / weights.sum() > _LEAST_WEIGHT
@@ -145,8 +158,8 @@ def _mixture(
         for n, w in zip(concluded, weights, strict=True)
         if w > 0
     )
-    found = sorted(optima, key=lambda o: o.laplace.theta is not concluded[0].theta)
-    return _report(components, found, float(logsumexp(logs)), n_starts, concluded[0].slack, concluded[0].inner)
+    found = sorted(optima, key=lambda o: o.laplace is not concluded[0].inner)
+    return _report(components, found, float(logsumexp(logs)), n_starts, concluded[0].slack)
 
 
 def _report(
@@ -155,9 +168,8 @@ def _report(
     log_evidence: float,
     n_starts: int,
     slack: float,
-    best: Laplace | None = None,
 ) -> Inferred:
-    best = best or found[0].laplace
+    best = found[0].laplace
     others = [o.laplace for o in found[1:]]
     disagreement = 0.0
     if others:

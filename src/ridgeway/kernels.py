@@ -138,7 +138,7 @@ def resolve(kernel: str | Kernel) -> Kernel:
 def to_dict(kernel: Kernel) -> dict[str, Any]:
     """A JSON-able description of a built-in kernel; of another, its name alone."""
     if type(kernel) in _BUILT_IN.values():
-        return asdict(kernel)  # type: ignore[call-overload, no-any-return]  # all built-ins are dataclasses
+        return asdict(kernel)  # type: ignore[call-overload]  # all built-ins are dataclasses
     return {"name": kernel.name}
 
 

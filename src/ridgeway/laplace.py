@@ -11,17 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh, eigvalsh
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from ridgeway.embeddings import Embedding, Linear
 from ridgeway.errors import NumericalError
-from ridgeway.gp import LOG_SCALE, ConditionedGP
+from ridgeway.gp import LOG_SCALE, ConditionedGP, condition
 from ridgeway.posterior import Evaluation, Posterior
 from ridgeway.types import Array
 
-#: Newton stops where the gradient promises less than this many nats.
-DECREMENT_TOLERANCE = 1e-6
+#: Newton stops at a gradient of this size, in units of the prior's widths: 5e-9 nats at most.
+GRADIENT_TOLERANCE = 1e-4
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -33,7 +34,8 @@ class Laplace:
     inner: Array  # (n,) indices of theta that the Gaussian is over
     log_density: float  # log p(y, theta) at the mode
     log_evidence: float  # with theta[inner] integrated out
-    hessian: Array  # of log p(y, theta) in all of theta
+    gradient: Array  # of log p(y, theta) in all of theta
+    hessian: Array
     eigenvalues: Array  # (n - gauge,) curvatures in units of the prior's, floored at 1
     eigenvectors: Array  # (n, n - gauge) orthonormal, in units of the prior's widths
     width: Array  # (n,) prior standard deviations: the units
@@ -80,38 +82,32 @@ def log_orbit_volume(embedding: Embedding, parameters: Array) -> float:
     i, j = np.triu_indices(d, 1)
     k = np.arange(2, d + 1)
     spheres = np.sum(np.log(2.0) + 0.5 * k * np.log(np.pi) - gammaln(0.5 * k))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore"):  # an orbit that is a point has no volume
         return float(np.log(2.0) + spheres + 0.5 * np.log(squared[i] + squared[j]).sum())
 
 
-def approximate(posterior: Posterior, at: Evaluation, inner: Array) -> Laplace:
+def approximate(posterior: Posterior, at: Evaluation, inner: Array, H: Array | None = None) -> Laplace:
     """The Laplace approximation (paper eq. 3) at a mode over ``theta[inner]``.
 
     Curvature is measured in units of the prior's and floored there: a direction may be no
-    wider than the prior, or a bogus mode would earn evidence by being flat.
+    wider than the prior, or a bogus mode would earn evidence by being flat. ``H`` is the
+    Hessian of the log density in all of ``theta``, if it is known already.
     """
-    theta, p = at.gp.theta, posterior.n_parameters
-    H = posterior.hessian(at.gp)
+    theta = at.gp.theta
+    if H is None:
+        H = posterior.hessian(at.gp)
     width = prior_width(posterior, theta)[inner]
-    scaled = -H[np.ix_(inner, inner)] * np.outer(width, width)
-    tangents = np.zeros((inner.shape[0], 0))
-    if isinstance(posterior.embedding, Linear) and posterior.embedding.rows > 1:
-        tangents = np.zeros((inner.shape[0], posterior.embedding.rows * (posterior.embedding.rows - 1) // 2))
-        tangents[inner < p] = gauge_directions(posterior.embedding, theta[:p]) / width[inner < p, None]
-    N = _orthonormal(tangents)
-    scaled = _project_out(scaled, N)
-    values, vectors = np.linalg.eigh(scaled)
-    values, vectors = _drop(values, vectors, N)
-    g = (at.gradient[inner] * width) @ vectors
+    scaled, N = _scaled_curvature(posterior, theta, H, inner, width)
+    values, vectors = _drop(*eigh(scaled), N)
     floored = floor_curvature(values)
-    log_volume = 0.5 * (floored.shape[0] * _LOG_2PI - np.log(floored).sum())
-    log_volume += np.log(width).sum() - N.shape[1] * np.log(posterior.scale(theta[LOG_SCALE]))
-    log_volume += _gauge_volume(posterior, theta, N.shape[1])
+    g = (at.gradient[inner] * width) @ vectors
+    log_volume = _log_volume(posterior, theta, floored, width, N.shape[1])
     return Laplace(
         gp=at.gp,
         inner=inner,
         log_density=at.log_density,
         log_evidence=at.log_density + log_volume,
+        gradient=at.gradient,
         hessian=H,
         eigenvalues=floored,
         eigenvectors=vectors,
@@ -119,6 +115,32 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array) -> Laplace:
         decrement=0.5 * float(g @ (g / floored)),
         smallest_curvature=float(values.min(initial=1.0)),
     )
+
+
+def log_volume(posterior: Posterior, theta: Array, inner: Array) -> float:
+    """Logarithm of the Gaussian's volume that :func:`approximate` would find at ``theta``."""
+    gp = condition(posterior.embedding, posterior.kernel, posterior.data, theta)
+    width = prior_width(posterior, theta)[inner]
+    scaled, N = _scaled_curvature(posterior, theta, posterior.hessian(gp), inner, width)
+    # The gauge's eigenvalues are zero: moved to infinity, they sort last and are left out.
+    values = eigvalsh(scaled + 1e12 * (N @ N.T))[: inner.shape[0] - N.shape[1]]
+    return _log_volume(posterior, theta, floor_curvature(values), width, N.shape[1])
+
+
+def _scaled_curvature(posterior: Posterior, theta: Array, H: Array, inner: Array, width: Array) -> tuple[Array, Array]:
+    """``-H`` over ``theta[inner]`` in units of the prior, off the gauge, and a basis of the gauge."""
+    p = posterior.n_parameters
+    tangents = gauge_directions(posterior.embedding, theta[:p])
+    padded = np.zeros((inner.shape[0], tangents.shape[1]))
+    padded[inner < p] = tangents / width[inner < p, None]
+    N = _orthonormal(padded)
+    return _project_out(-H[np.ix_(inner, inner)] * np.outer(width, width), N), N
+
+
+def _log_volume(posterior: Posterior, theta: Array, curvature: Array, width: Array, n_gauge: int) -> float:
+    gaussian = 0.5 * (curvature.shape[0] * _LOG_2PI - np.log(curvature).sum()) + np.log(width).sum()
+    gaussian -= n_gauge * np.log(posterior.scale(theta[LOG_SCALE]))
+    return float(gaussian) + _gauge_volume(posterior, theta, n_gauge)
 
 
 def floor_curvature(values: Array) -> Array:
@@ -150,8 +172,11 @@ def climb(posterior: Posterior, theta: Array, inner: Array, max_iterations: int)
     return objective.full(result.x)
 
 
-def polish(posterior: Posterior, theta: Array, inner: Array, max_iterations: int = 60) -> Evaluation:
-    """Newton in a trust region with the exact Hessian, to a gradient that makes Laplace valid."""
+def settle(posterior: Posterior, theta: Array, inner: Array, max_iterations: int = 60) -> Laplace:
+    """The approximation at the mode that Newton's method reaches from ``theta``.
+
+    Newton in a trust region with the exact Hessian, to a gradient that makes Laplace valid.
+    """
     width = prior_width(posterior, theta)[inner]
     objective = _Objective(posterior, theta, inner, width)
     result = minimize(
@@ -160,9 +185,10 @@ def polish(posterior: Posterior, theta: Array, inner: Array, max_iterations: int
         jac=objective.gradient,
         hess=objective.hessian,
         method="trust-exact",
-        options={"gtol": 1e-4, "maxiter": max_iterations, "initial_trust_radius": 1.0},
+        options={"gtol": GRADIENT_TOLERANCE, "maxiter": max_iterations, "initial_trust_radius": 1.0},
     )
-    return objective.evaluate(result.x)
+    at = objective.evaluate(result.x)
+    return approximate(posterior, at, inner, objective.last_hessian if objective.last_hessian_at is at else None)
 
 
 class _Objective:
@@ -172,6 +198,8 @@ class _Objective:
         self.posterior, self.theta, self.inner, self.width = posterior, theta, inner, width
         self.point: Array | None = None
         self.evaluation: Evaluation | None = None
+        self.last_hessian: Array | None = None
+        self.last_hessian_at: Evaluation | None = None
 
     def full(self, x: Array) -> Array:
         theta = self.theta.copy()
@@ -179,7 +207,7 @@ class _Objective:
         return theta
 
     def evaluate(self, x: Array) -> Evaluation:
-        if self.evaluation is None or not np.array_equal(x, self.point):
+        if self.evaluation is None or self.point is None or not np.array_equal(x, self.point):
             self.evaluation = self.posterior.evaluate(self.full(x))
             self.point = x.copy()
         return self.evaluation
@@ -197,8 +225,9 @@ class _Objective:
         return self.value(x), self.gradient(x)
 
     def hessian(self, x: Array) -> Array:
-        H = self.posterior.hessian(self.evaluate(x).gp)[np.ix_(self.inner, self.inner)]
-        return -H * np.outer(self.width, self.width)
+        self.last_hessian_at = self.evaluate(x)
+        self.last_hessian = self.posterior.hessian(self.last_hessian_at.gp)
+        return -self.last_hessian[np.ix_(self.inner, self.inner)] * np.outer(self.width, self.width)
 
 
 def _orthonormal(tangents: Array) -> Array:

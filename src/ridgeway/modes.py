@@ -40,18 +40,24 @@ def same(a: Laplace, b: Laplace) -> bool:
     return float(np.mean((fa - fb) ** 2)) < 1e-3 * max(float(np.var(fa)), 1e-6)
 
 
-def distinct(laps: list[Laplace], reached: list[int] | None = None) -> list[Optimum]:
-    """The different modes among ``laps``, best evidence first; ``reached`` counts the starts of each."""
-    counts = reached or [1] * len(laps)
-    found: list[Optimum] = []
-    for lap, count in sorted(zip(laps, counts, strict=True), key=lambda pair: -pair[0].log_evidence):
-        for i, other in enumerate(found):
-            if same(lap, other.laplace):
-                found[i] = Optimum(other.laplace, other.reached + count)
-                break
-        else:
-            found.append(Optimum(lap, count))
-    return found
+def merge(optima: list[Optimum], lap: Laplace, reached: int = 1) -> list[Optimum]:
+    """``optima`` and one more, best evidence first; the same mode twice is counted, not kept."""
+    for i, other in enumerate(optima):
+        if same(lap, other.laplace):
+            keep = max((lap, other.laplace), key=lambda lap: lap.log_evidence)
+            optima = [*optima[:i], Optimum(keep, other.reached + reached), *optima[i + 1 :]]
+            break
+    else:
+        optima = [*optima, Optimum(lap, reached)]
+    return sorted(optima, key=lambda o: -o.laplace.log_evidence)
+
+
+def distinct(laps: list[Laplace]) -> list[Optimum]:
+    """The different modes among ``laps``, best evidence first."""
+    optima: list[Optimum] = []
+    for lap in laps:
+        optima = merge(optima, lap)
+    return optima
 
 
 def search(

@@ -8,6 +8,7 @@ that this approximation gives, in the style of INLA.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,17 +16,18 @@ from scipy.optimize import minimize
 
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN
-from ridgeway.laplace import Laplace, approximate, polish, prior_width
+from ridgeway.laplace import Laplace, log_volume, prior_width, settle
 from ridgeway.posterior import Posterior
 from ridgeway.types import Array
 
 _OUTER = (LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE)
 _STEP = 1e-3  # of the finite differences of the log determinant, in units of the prior's width
-_RESTARTS = 2
-_GAIN = 0.1  # nats of evidence that a probe must add to be climbed from
-_LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
-_EVIDENCE_TOLERANCE = 3e-3  # nats that an iteration must gain to be followed by another
 _GRADIENT_TOLERANCE = 0.03  # in units of the outer posterior's width: 5e-4 nats from the top
+_EVIDENCE_TOLERANCE = 3e-3  # nats that an iteration must gain to be followed by another
+_MOST_EVALUATIONS = 14
+_PATIENCE = 6  # evaluations before a climb can be called hopeless
+_LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
+_LARGEST_DROP = 50.0  # nats: a probe further down than this says no more than that
 
 
 def split(posterior: Posterior) -> tuple[Array, Array]:
@@ -79,90 +81,82 @@ def evidence_gradient(posterior: Posterior, lap: Laplace, outer: Array) -> Array
     differenced along the curve of inner modes, which the implicit function theorem gives.
     """
     slope = tangent(lap, outer)
-    direct = posterior.evaluate(lap.theta).gradient[outer]
-    volume = lap.log_evidence - lap.log_density
     steps = _STEP * prior_width(posterior, lap.theta)[outer]
     moved = np.empty(outer.shape[0])
     for j, (q, step) in enumerate(zip(outer, steps, strict=True)):
         theta = lap.theta.copy()
         theta[q] += step
         theta[lap.inner] += step * slope[:, j]
-        there = approximate(posterior, posterior.evaluate(theta), lap.inner)
-        moved[j] = there.log_evidence - there.log_density
-    return direct + (moved - volume) / steps
+        moved[j] = log_volume(posterior, theta, lap.inner)
+    result: Array = lap.gradient[outer] + (moved - (lap.log_evidence - lap.log_density)) / steps
+    return result
 
 
-def settle(posterior: Posterior, theta: Array, inner: Array) -> Laplace:
-    """The inner approximation at the mode nearest to ``theta``."""
-    return approximate(posterior, polish(posterior, theta, inner), inner)
+def maximize_evidence(posterior: Posterior, theta: Array, hopeless: float = -np.inf) -> Laplace:
+    """Climb the evidence over the outer hyperparameters from ``theta``.
 
-
-def maximize_evidence(posterior: Posterior, theta: Array, max_evaluations: int = 20) -> Laplace:
-    """Climb the evidence over the outer hyperparameters from ``theta``."""
+    A climb that is still below ``hopeless`` after a few evaluations is given up.
+    """
     inner, outer = split(posterior)
-    lap = settle(posterior, theta, inner)
+    best = settle(posterior, theta, inner)
     if outer.shape[0] == 0:
-        return lap
-    best = lap
-    metric = _metric(posterior, lap, outer)
-    origin = lap.theta[outer].copy()
+        return best
+    metric = _metric(posterior, best, outer)
+    origin = best.theta[outer].copy()
+    evaluations = 0
 
     def objective(zeta: Array) -> tuple[float, Array]:
-        nonlocal best
-        h = origin + metric @ zeta
-        moved = best.theta.copy()
-        moved[outer] = h
-        moved[inner] += tangent(best, outer) @ (h - best.theta[outer])
-        try:
-            there = settle(posterior, moved, inner)
-        except NumericalError:
+        nonlocal best, evaluations
+        evaluations += 1
+        if evaluations > _PATIENCE and best.log_evidence < hopeless:
+            raise StopIteration
+        there = _moved(posterior, best, outer, origin + metric @ zeta - best.theta[outer])
+        if not np.isfinite(there.log_evidence):
             return 1e10, np.zeros_like(zeta)
         if there.log_evidence > best.log_evidence:
             best = there
         return -there.log_evidence, -metric.T @ evidence_gradient(posterior, there, outer)
 
-    minimize(
-        objective,
-        np.zeros(outer.shape[0]),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "gtol": _GRADIENT_TOLERANCE,
-            "ftol": _EVIDENCE_TOLERANCE / max(abs(lap.log_evidence), 1.0),
-            "maxfun": max_evaluations,
-        },
-    )
+    with suppress(StopIteration):
+        minimize(
+            objective,
+            np.zeros(outer.shape[0]),
+            jac=True,
+            method="L-BFGS-B",
+            options={
+                "gtol": _GRADIENT_TOLERANCE,
+                "ftol": _EVIDENCE_TOLERANCE / max(abs(best.log_evidence), 1.0),
+                "maxfun": _MOST_EVALUATIONS,
+            },
+        )
     return best
 
 
-def conclude(posterior: Posterior, lap: Laplace) -> Nested:
+def conclude(posterior: Posterior, lap: Laplace) -> tuple[Nested, Laplace]:
     """The covariance of the outer hyperparameters at their mode, and the evidence of it all.
 
     The evidence is probed one standard deviation up and down each axis that the Schur
     complement suggests, as INLA does: where the inner mode is about to fork, derivatives
-    there say little, but the evidence itself still does. A probe that finds more evidence
-    is climbed from.
+    there say little, but the evidence itself still does. Also returned is the probe of most
+    evidence, from which to climb on if it beats the mode.
     """
     _, outer = split(posterior)
     if outer.shape[0] == 0:
-        return Nested(lap, outer, np.zeros((0, 0)), lap.log_evidence, 0.0)
-    for _ in range(_RESTARTS + 1):
-        metric = _metric(posterior, lap, outer)
-        probes = [_probe(posterior, lap, outer, sign * axis) for axis in metric.T for sign in (1.0, -1.0)]
-        best = max(probes, key=lambda probe: probe.log_evidence)
-        if best.log_evidence < lap.log_evidence + _GAIN:
-            break
-        lap = maximize_evidence(posterior, best.theta)
+        return Nested(lap, outer, np.zeros((0, 0)), lap.log_evidence, 0.0), lap
+    metric = _metric(posterior, lap, outer)
+    probes = [_moved(posterior, lap, outer, sign * axis) for axis in metric.T for sign in (1.0, -1.0)]
     drops = np.array([lap.log_evidence - probe.log_evidence for probe in probes]).reshape(-1, 2)
-    curvature = np.clip(drops.sum(axis=1), _LEAST_CURVATURE, None)
+    drops = np.minimum(drops, _LARGEST_DROP)
+    curvature = np.maximum(drops.sum(axis=1), _LEAST_CURVATURE)
     factor = metric / np.sqrt(curvature)
-    _, log_det = np.linalg.slogdet(factor)
-    log_volume = 0.5 * outer.shape[0] * np.log(2.0 * np.pi) + float(log_det)
+    volume = 0.5 * outer.shape[0] * np.log(2.0 * np.pi) + float(np.linalg.slogdet(factor)[1])
     slack = float(np.max((drops[:, 1] - drops[:, 0]) ** 2 / curvature)) / 8.0
-    return Nested(lap, outer, factor, lap.log_evidence + log_volume, slack)
+    best = max(probes, key=lambda probe: probe.log_evidence)
+    return Nested(lap, outer, factor, lap.log_evidence + volume, slack), best
 
 
-def _probe(posterior: Posterior, lap: Laplace, outer: Array, step: Array) -> Laplace:
+def _moved(posterior: Posterior, lap: Laplace, outer: Array, step: Array) -> Laplace:
+    """The inner approximation after a step of the outer hyperparameters."""
     theta = lap.theta.copy()
     theta[outer] += step
     theta[lap.inner] += tangent(lap, outer) @ step

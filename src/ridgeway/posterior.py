@@ -66,7 +66,7 @@ class Posterior:
         H[LOG_SCALE, :p] += mixed
         H[LOG_SCALE, LOG_SCALE] -= p * (prior.mean_slope / prior.std) ** 2
         H[LOG_SCALE, LOG_SCALE] -= 2.0 * prior.log_std_slope**2 * float(z @ z)
-        means, stds = self.priors.globals
+        _, stds = self.priors.globals
         free = np.flatnonzero(stds > 0)
         H[p + free, p + free] -= stds[free] ** -2
         return H

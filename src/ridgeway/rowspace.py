@@ -84,7 +84,7 @@ def reduce(X: Inputs, scaling: InputScaling) -> RowSpace:
     """
     n, D = X.shape
     if n >= D:
-        return RowSpace(scaling, scaling.scaled(X), None, None)
+        return unreduced(X, scaling)
     gram = scaling.inner(X, X)
     largest = float(np.diagonal(gram).max(initial=0.0))
     if largest == 0.0:  # all points at the centre of the box: no direction is known
@@ -95,6 +95,11 @@ def reduce(X: Inputs, scaling: InputScaling) -> RowSpace:
     if sparse.issparse(X):
         return _pivoted_cholesky(X, scaling, gram, largest)
     return _pivoted_qr(X, scaling)
+
+
+def unreduced(X: Inputs, scaling: InputScaling) -> RowSpace:
+    """Every input as a coordinate of its own."""
+    return RowSpace(scaling, scaling.scaled(X), None, None)
 
 
 def _pivoted_cholesky(X: Inputs, scaling: InputScaling, gram: Array, largest: float) -> RowSpace:
@@ -134,6 +139,6 @@ def _extended(space: RowSpace, X: Inputs, i: int) -> RowSpace:
     L = np.vstack([np.pad(space.L, ((0, 0), (0, 1))), last])
     if r == n:  # every observation is a row of the basis: refer to them where they are
         return replace(space, Z=Z, L=L, rows=X[: i + 1])
-    stack = sparse.vstack if sparse.issparse(X) else np.vstack
-    rows = stack([space.rows, X[i : i + 1]])
-    return replace(space, Z=Z, L=L, rows=rows.tocsr() if sparse.issparse(rows) else rows)
+    parts = [space.rows, X[i : i + 1]]
+    rows = sparse.vstack(parts, format="csr") if sparse.issparse(X) else np.vstack(parts)
+    return replace(space, Z=Z, L=L, rows=rows)

@@ -103,9 +103,9 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
         Component(condition(model, resolved, data, arrays[f"theta_{i}"]), arrays[f"factor_{i}"], weight, evidence)
         for i, (weight, evidence) in enumerate(zip(header["weights"], header["evidences"], strict=True))
     )
-    priors = Priors(**{k: tuple(v) if isinstance(v, list) else v for k, v in header["priors"].items()})
+    settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in header["priors"].items()}
     return Belief(
-        posterior=Posterior(model, resolved, data, priors, scaling.D),
+        posterior=Posterior(model, resolved, data, Priors(**settings), scaling.D),
         space=space,
         output=output,
         components=components,

@@ -59,7 +59,7 @@ def padded(f: TestFunction, D: int) -> TestFunction:
         name=f"{f.name}+{extra}",
         lower=np.concatenate([f.lower, -np.ones(extra)]),
         upper=np.concatenate([f.upper, np.ones(extra)]),
-        function=lambda X, inner=f.function, k=f.D: inner(X[:, :k]),
+        function=lambda X: f.function(X[:, : f.D]),
         embedding=embedding,
     )
 
@@ -91,10 +91,8 @@ def branin(D: int = 2, random_state: int = 0) -> TestFunction:
     A random embedding scaled so that the box [-1, 1]^D covers Branin's usual domain,
     [-5, 10] × [0, 15], to about two standard deviations; ``D = 2`` is the plain function.
     """
-    if D == 2:
-        R = np.eye(2)
-    else:
-        R = np.random.default_rng(random_state).standard_normal((2, D)) * np.sqrt(0.75 / D)
+    drawn = np.random.default_rng(random_state).standard_normal((2, D)) * np.sqrt(0.75 / D)
+    R = np.eye(2) if D == 2 else drawn
 
     def function(X: Array) -> Array:
         u = X @ R.T
