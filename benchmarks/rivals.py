@@ -6,14 +6,15 @@ Imported only where a rival is timed, so that the measurement of memory does not
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-HESSIAN_CHUNK = 16  # rows of the Hessian at a time in reverse over reverse; fastest of 16, 64 and all
-FORWARD_CHUNK = 500  # candidates at a time in forward mode; fastest of 50, 100, 200, 500 and 1,000
-REVERSE_CHUNK = 25  # candidates at a time in reverse mode; fastest of 5, 25 and 100
+HESSIAN_BLOCK = 16  # rows of the Hessian at a time in reverse over reverse; fastest of 16, 64 and all
+FORWARD_BLOCK = 500  # candidates at a time in forward mode; fastest of 50, 100, 200, 500 and 1,000
+REVERSE_BLOCK = 25  # candidates at a time in reverse mode; fastest of 5, 25 and 100
 
 
 class TorchLikelihood(NamedTuple):
@@ -21,7 +22,7 @@ class TorchLikelihood(NamedTuple):
 
     gradient: Callable[[], Any]
     hessian: Callable[[], Any]  # torch.func.hessian: forward over reverse
-    hessian_in_chunks: Callable[[], Any]  # reverse over reverse, a few rows at a time
+    hessian_in_blocks: Callable[[], Any]  # reverse over reverse, a few rows at a time
 
 
 class TorchMoments(NamedTuple):
@@ -50,7 +51,7 @@ def torch_likelihood(X: np.ndarray, y: np.ndarray, theta: np.ndarray, d: int) ->
         t = at.clone().requires_grad_()
         return torch.autograd.grad(log_likelihood(t), t)[0]
 
-    rows = torch.func.jacrev(torch.func.grad(log_likelihood), chunk_size=HESSIAN_CHUNK)
+    rows = torch.func.jacrev(torch.func.grad(log_likelihood), chunk_size=HESSIAN_BLOCK)
     return TorchLikelihood(gradient, lambda: torch.func.hessian(log_likelihood)(at), lambda: rows(at))
 
 
@@ -72,29 +73,38 @@ def torch_moments(X: np.ndarray, y: np.ndarray, R: np.ndarray, noise_variance: f
         return mean[0], variance[0]
 
     def forward(points: Any) -> tuple[Any, Any]:
-        parts = [torch.func.jacfwd(moments)(at, block) for block in torch.tensor(points).split(FORWARD_CHUNK)]
+        parts = [torch.func.jacfwd(moments)(at, block) for block in torch.tensor(points).split(FORWARD_BLOCK)]
         means, variances = zip(*parts, strict=True)
         return torch.cat(means), torch.cat(variances)
 
-    per_point = torch.func.vmap(torch.func.jacrev(one), in_dims=(None, 0), chunk_size=REVERSE_CHUNK)
+    per_point = torch.func.vmap(torch.func.jacrev(one), in_dims=(None, 0), chunk_size=REVERSE_BLOCK)
     return TorchMoments(forward, lambda points: per_point(at, torch.tensor(points)))
 
 
-def sklearn_fixed(U: np.ndarray, y: np.ndarray, noise_variance: float) -> Any:
-    """scikit-learn's process on embedded inputs, hyperparameters given."""
+def sklearn_fixed(
+    X: np.ndarray, y: np.ndarray, R: np.ndarray, noise_variance: float, points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance at points by scikit-learn's process on embedded inputs, hyperparameters given."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF
 
-    return GaussianProcessRegressor(RBF(1.0), alpha=noise_variance, optimizer=None).fit(U, y)
+    model = GaussianProcessRegressor(RBF(1.0), alpha=noise_variance, optimizer=None).fit(X @ R.T, y)
+    mean, std = model.predict(points @ R.T, return_std=True)
+    return mean, std**2
 
 
 def sklearn_ard(X: np.ndarray, y: np.ndarray) -> Any:
     """scikit-learn's process with one length scale an input, a learned noise and one start."""
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-    kernel = ConstantKernel() * RBF(np.sqrt(X.shape[1]) * np.ones(X.shape[1]), (1e-2, 1e3)) + WhiteKernel(0.1)
-    return GaussianProcessRegressor(kernel, normalize_y=True).fit(X, y)
+    lengths = np.full(X.shape[1], np.sqrt(X.shape[1]))
+    kernel = ConstantKernel() * RBF(lengths, (1e-2, 1e3)) + WhiteKernel(0.1)
+    with warnings.catch_warnings():
+        # It warns of every length scale at its bound, where those of inputs without effect belong.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return GaussianProcessRegressor(kernel, normalize_y=True).fit(X, y)
 
 
 def smt_mgp(X: np.ndarray, y: np.ndarray, d: int, noise_variance: float) -> Any:

@@ -125,7 +125,7 @@ class Belief:
         posterior = replace(self.posterior, data=data)
         with blas_threads(y.shape[0]):
             components = tuple(
-                replace(c, gp=condition(self.model, self.kernel, data, c.gp.theta)) for c in self.components
+                replace(c, gp=condition(c.gp.embedding, self.kernel, data, c.gp.theta)) for c in self.components
             )
         space = replace(self.space, Z=z[:, : self.space.r])
         return replace(self, posterior=posterior, space=space, components=components, X=X, y=y)
@@ -137,12 +137,14 @@ class Belief:
         """``R (d, D)`` at the best mode, acting on inputs mapped to [-1, 1]; rows by importance.
 
         For a linear embedding the rotation is free: it is fixed so that the rows are orthogonal
-        and ordered by length, each with its largest entry positive.
+        and ordered by length, each with its largest entry positive. Rows that the evidence does
+        not ask for are zero.
         """
         parameters = self._best.gp.parameters
-        if isinstance(self.model, Linear):
-            return self.space.lift(self._rotation @ parameters.reshape(self.model.rows, -1))
         D = self.space.scaling.D
+        if isinstance(self.model, Linear):
+            rows = self.space.lift(self._rotation @ parameters.reshape(-1, self.space.r))
+            return np.vstack([rows, np.zeros((self.model.rows - rows.shape[0], D))])
         diagonal = np.full(D, np.exp(-parameters[0])) if isinstance(self.model, Isotropic) else np.exp(-parameters)
         return np.diag(diagonal)
 
@@ -150,15 +152,15 @@ class Belief:
     def embedding_std(self) -> Array:
         """Standard deviations of the entries of :attr:`embedding`, ``(d, D)``."""
         D = self.space.scaling.D
-        factor = self._best.factor[: self.posterior.n_parameters]
+        factor = self._best.factor[: self._best.gp.parameters.shape[0]]
         if not isinstance(self.model, Linear):
             spread = np.linalg.norm(factor, axis=1) * np.exp(-self._best.gp.parameters)
             return np.diag(np.broadcast_to(spread, (D,)))
-        d, r = self.model.rows, self.space.r
-        rotated = np.einsum("kl,lrq->krq", self._rotation, factor.reshape(d, r, -1))
+        rotated = np.einsum("kl,lrq->krq", self._rotation, factor.reshape(self.rank, self.space.r, -1))
         lifted = [self.space.lift(np.ascontiguousarray(row.T)) for row in rotated]
         variance = np.stack([np.einsum("qj,qj->j", rows, rows) for rows in lifted])
-        return np.sqrt(variance + self._prior_variance * self._unspanned)
+        used = np.sqrt(variance + self._prior_variance * self._unspanned)
+        return np.vstack([used, np.zeros((self.model.rows - self.rank, D))])
 
     def embed(self, X: Any) -> Embedded:
         """``p(u | x)`` for points in the user's units: Gaussian with this mean and covariance."""
@@ -169,16 +171,17 @@ class Belief:
             deviation = Z * spread
             if isinstance(self.model, Isotropic):
                 return Embedded(Z * R, np.einsum("ni,nj->nij", deviation, deviation))
-            F = self._best.factor[: self.posterior.n_parameters] * R[:, None]
+            F = self._best.factor[: R.shape[0]] * R[:, None]
             return Embedded(Z * R, np.einsum("ni,iq,jq,nj->nij", Z, F, F, Z, optimize=True))
         z, rho = self.space.project(X)
-        d, r = self.model.rows, self.space.r
-        A = self._rotation @ self._best.gp.parameters.reshape(d, r)
-        factor = self._best.factor[: d * r].reshape(d, r, -1)
+        k, r = self.rank, self.space.r
+        A = self._rotation @ self._best.gp.parameters.reshape(k, r)
+        factor = self._best.factor[: k * r].reshape(k, r, -1)
         moved = np.einsum("nr,krq->nkq", z, np.einsum("kl,lrq->krq", self._rotation, factor), optimize=True)
         covariance = moved @ moved.transpose(0, 2, 1)
-        covariance += (self._prior_variance * rho)[:, None, None] * np.eye(d)
-        return Embedded(z @ A.T, covariance)
+        covariance += (self._prior_variance * rho)[:, None, None] * np.eye(k)
+        padding = (0, self.model.rows - k)
+        return Embedded(np.pad(z @ A.T, ((0, 0), padding)), np.pad(covariance, ((0, 0), padding, padding)))
 
     def sample_embeddings(self, n: int, random_state: Any = 0) -> Array:
         """``n`` draws of ``R``, ``(n, d, D)``, from the mixture of all modes."""
@@ -210,6 +213,11 @@ class Belief:
     def model(self) -> Embedding:
         """The kind of embedding."""
         return self.posterior.embedding
+
+    @property
+    def rank(self) -> int:
+        """Dimensions that the best mode uses: at most ``d``, because rows of zeros are allowed."""
+        return int(self._best.gp.U.shape[1])
 
     @property
     def kernel(self) -> Kernel:
@@ -288,7 +296,7 @@ class Belief:
     def _rotation(self) -> Array:
         """The rotation ``(d, d)`` that puts the rows of ``R`` in canonical form."""
         assert isinstance(self.model, Linear)
-        A = self._best.gp.parameters.reshape(self.model.rows, -1)
+        A = self._best.gp.parameters.reshape(self.rank, -1)
         _, vectors = np.linalg.eigh(A @ A.T)
         rotation = vectors[:, ::-1].T
         rows = self.space.lift(rotation @ A)
@@ -307,11 +315,14 @@ class Belief:
     def _draws(self) -> tuple[importance.WeightedDraws, ...]:
         rng = np.random.default_rng(self.seed)
         with blas_threads(self.y.shape[0]):
-            return tuple(importance.draw(self.posterior, c.gp.theta, c.factor, N_DRAWS, rng) for c in self.components)
+            return tuple(
+                importance.draw(replace(self.posterior, embedding=c.gp.embedding), c.gp.theta, c.factor, N_DRAWS, rng)
+                for c in self.components
+            )
 
     def _matrix(self, parameters: Array) -> Array:
         if isinstance(self.model, Linear):
-            return self.space.lift(parameters.reshape(self.model.rows, -1))
+            return self.space.lift(parameters.reshape(-1, self.space.r))
         D = self.space.scaling.D
         return np.diag(np.broadcast_to(np.exp(-parameters), (D,)))
 
@@ -338,7 +349,7 @@ class Belief:
         for theta, weight in zip(draws.theta, draws.weights, strict=True):
             if weight < 1e-8:
                 continue
-            gp = condition(self.posterior.embedding, self.posterior.kernel, self.posterior.data, theta)
+            gp = condition(component.gp.embedding, self.kernel, self.posterior.data, theta)
             part = marginal.moments(gp, component.factor[:, :0], z, rho, self._scale2(component), "bbq")
             first += weight * part.mean
             second += weight * (part.variance + part.mean**2)
@@ -346,17 +357,16 @@ class Belief:
         return Moments(first, np.maximum(second - first**2, conditional), conditional)
 
     def _sample(self, component: Component, n: int, rng: np.random.Generator) -> Array:
-        p, q = self.posterior.n_parameters, component.factor.shape[1]
+        p, q = component.gp.parameters.shape[0], component.factor.shape[1]
         parameters = component.gp.parameters + rng.standard_normal((n, q)) @ component.factor[:p].T
         if not isinstance(self.model, Linear):
             return np.stack([self._matrix(row) for row in parameters])
-        d, r, D = self.model.rows, self.space.r, self.space.scaling.D
-        A = parameters.reshape(n * d, r)
-        if self.space.rows is None:
-            return A.reshape(n, d, D)
-        prior = np.sqrt(self._scale2(component)) * rng.standard_normal((n * d, D))
-        R = prior + self.space.lift(A - self.space.restrict(prior))
-        return R.reshape(n, d, D)
+        k, D = component.gp.U.shape[1], self.space.scaling.D
+        R = parameters.reshape(n * k, self.space.r)
+        if self.space.rows is not None:
+            prior = np.sqrt(self._scale2(component)) * rng.standard_normal((n * k, D))
+            R = prior + self.space.lift(R - self.space.restrict(prior))
+        return np.pad(R.reshape(n, k, D), ((0, 0), (0, self.model.rows - k), (0, 0)))
 
 
 def reduced(model: Embedding, z: Array, rho: Array) -> tuple[Array, Array]:

@@ -244,7 +244,7 @@ def _modes(initial: Belief | None, posterior: Posterior, space: RowSpace) -> tup
     ratio = space.scaling.half_width / initial.space.scaling.half_width
     modes = []
     for c in initial.components:
-        R = initial.space.lift(c.gp.parameters.reshape(initial.model.rows, -1)) * ratio
+        R = initial.space.lift(c.gp.parameters.reshape(-1, initial.space.r)) * ratio
         modes.append(np.concatenate([space.restrict(R).ravel(), c.gp.theta[-N_GLOBAL:]]))
     return tuple(modes)
 

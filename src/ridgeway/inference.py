@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ridgeway import modes, nested
+from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_SCALE, N_GLOBAL, ConditionedGP
 from ridgeway.laplace import Laplace, climb, settle
@@ -27,6 +28,7 @@ Progress = Callable[[str], None]
 
 N_STARTS = 40
 N_FINALISTS = 6  # modes whose outer hyperparameters are optimised
+LOWER_RANK_SHARE = 4  # a lower rank gets one start in so many
 N_COMPONENTS = 4  # modes a belief keeps
 _TEMPERATURE = 2.0  # Laplace evidences of different modes are wrong by several nats: trust them half
 _LEAST_WEIGHT = 0.02
@@ -102,19 +104,49 @@ def _joint(
 def _nested(
     posterior: Posterior, rng: np.random.Generator, n_starts: int, initial: tuple[Array, ...], say: Progress
 ) -> Inferred:
+    """Modes of every rank up to ``d``, together.
+
+    The paper pads ``R`` with rows of zeros where fewer than ``d`` dimensions matter. A row that
+    has to be zero costs the shared prior scale dearly, so each smaller ``d`` is a model of its
+    own, and the evidence weighs them all.
+    """
+    optima: list[modes.Optimum] = []
+    concluded: list[nested.Nested] = []
+    for smaller in ranks(posterior):
+        share = n_starts if smaller is posterior else -(-n_starts // LOWER_RANK_SHARE)
+        mine = tuple(theta for theta in initial if theta.shape[0] == smaller.n_parameters + N_GLOBAL)
+        if not share and not mine:
+            continue
+        finalists = N_FINALISTS if smaller is posterior else N_FINALISTS // 2
+        found, results = _modes_of_rank(smaller, rng, share, finalists, mine, say)
+        optima, concluded = optima + found, concluded + results
+    if not optima:
+        raise NumericalError("no mode of the posterior could be followed in floating point")
+    return _mixture(concluded, optima, n_starts + len(initial))
+
+
+def ranks(posterior: Posterior) -> list[Posterior]:
+    """The posterior itself, and before it those of its lower ranks."""
+    embedding = posterior.embedding
+    if not isinstance(embedding, Linear):
+        return [posterior]
+    return [replace(posterior, embedding=Linear(d)) for d in range(1, embedding.rows)] + [posterior]
+
+
+def _modes_of_rank(
+    posterior: Posterior, rng: np.random.Generator, n_starts: int, finalists: int, initial: tuple[Array, ...],
+    say: Progress,
+) -> tuple[list[modes.Optimum], list[nested.Nested]]:  # fmt: skip
     inner, _ = nested.split(posterior)
     found = modes.search(posterior, inner, n_starts, rng, say) if n_starts else []
-    queue = [(theta, 1) for theta in initial] + [(o.laplace.theta, o.reached) for o in found[:N_FINALISTS]]
+    queue = [(theta, 1) for theta in initial] + [(o.laplace.theta, o.reached) for o in found[:finalists]]
     optima: list[modes.Optimum] = []
     for i, (theta, count) in enumerate(queue):
         say(f"evidence of mode {i + 1} of {len(queue)}")
         with suppress(NumericalError):  # a mode that floating point cannot follow; others remain
             optima = modes.merge(optima, _climb_evidence(posterior, theta, optima), count)
-    if not optima:
-        raise NumericalError("no mode of the posterior could be followed in floating point")
-    say("uncertainty of scales and noise")
     concluded: dict[int, nested.Nested] = {}
-    for _ in range(_ROUNDS):  # a probe that beats its mode is climbed from, and may join another
+    for _ in range(_ROUNDS if optima else 0):  # a probe that beats the best mode is climbed from
         for optimum in _leading(optima):
             if id(optimum.laplace) in concluded:
                 continue
@@ -123,8 +155,7 @@ def _nested(
             if probe.log_evidence > max(optimum.laplace.log_evidence + _GAIN, optima[0].laplace.log_evidence):
                 better = nested.maximize_evidence(posterior, probe.theta)
                 optima = modes.merge([o for o in optima if o is not optimum], better, optimum.reached)
-    kept = [o for o in _leading(optima) if id(o.laplace) in concluded]
-    return _mixture([concluded[id(o.laplace)] for o in kept], optima, max(1, n_starts + len(initial)))
+    return optima, [concluded[id(o.laplace)] for o in optima if id(o.laplace) in concluded]
 
 
 def _leading(optima: list[modes.Optimum]) -> list[modes.Optimum]:
@@ -148,7 +179,7 @@ def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optim
 
 
 def _mixture(concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int) -> Inferred:
-    concluded = sorted(concluded, key=lambda n: -n.log_evidence)
+    concluded = sorted(concluded, key=lambda n: -n.log_evidence)[:N_COMPONENTS]
     logs = np.array([n.log_evidence for n in concluded])
     weights = np.exp((logs - logs[0]) / _TEMPERATURE)
     keep = weights / weights.sum() > _LEAST_WEIGHT
@@ -158,7 +189,7 @@ def _mixture(concluded: list[nested.Nested], optima: list[modes.Optimum], n_star
         for n, w in zip(concluded, weights, strict=True)
         if w > 0
     )
-    found = sorted(optima, key=lambda o: o.laplace is not concluded[0].inner)
+    found = sorted(optima, key=lambda o: (o.laplace is not concluded[0].inner, -o.laplace.log_evidence))
     return _report(components, found, float(logsumexp(logs)), n_starts, concluded[0].slack)
 
 

@@ -67,7 +67,7 @@ def gauge_directions(embedding: Embedding, parameters: Array) -> Array:
     tangents = np.zeros((len(pairs), *A.shape))
     for tangent, (i, j) in zip(tangents, pairs, strict=True):
         tangent[i], tangent[j] = A[j], -A[i]
-    return tangents.reshape(len(pairs), -1).T
+    return tangents.reshape(len(pairs), A.size).T
 
 
 def log_orbit_volume(embedding: Embedding, parameters: Array) -> float:
@@ -98,7 +98,8 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array, H: Array | N
         H = posterior.hessian(at.gp)
     width = prior_width(posterior, theta)[inner]
     scaled, N = _scaled_curvature(posterior, theta, H, inner, width)
-    values, vectors = _drop(*eigh(scaled), N)
+    values, vectors = eigh(scaled)
+    values, vectors = _drop(values, vectors, N)
     floored = floor_curvature(values)
     g = (at.gradient[inner] * width) @ vectors
     log_volume = _log_volume(posterior, theta, floored, width, N.shape[1])
@@ -122,8 +123,9 @@ def log_volume(posterior: Posterior, theta: Array, inner: Array) -> float:
     gp = condition(posterior.embedding, posterior.kernel, posterior.data, theta)
     width = prior_width(posterior, theta)[inner]
     scaled, N = _scaled_curvature(posterior, theta, posterior.hessian(gp), inner, width)
-    # The gauge's eigenvalues are zero: moved to infinity, they sort last and are left out.
-    values = eigvalsh(scaled + 1e12 * (N @ N.T))[: inner.shape[0] - N.shape[1]]
+    # The gauge's eigenvalues are zero: moved beyond all others, they sort last and are left out.
+    beyond = 1.0 + 2.0 * float(np.linalg.norm(scaled))
+    values = eigvalsh(scaled + beyond * (N @ N.T))[: inner.shape[0] - N.shape[1]]
     return _log_volume(posterior, theta, floor_curvature(values), width, N.shape[1])
 
 

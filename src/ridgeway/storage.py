@@ -14,14 +14,14 @@ from ridgeway import kernels
 from ridgeway.belief import Belief
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
-from ridgeway.gp import Data, condition
+from ridgeway.gp import N_GLOBAL, Data, condition
 from ridgeway.inference import Component
 from ridgeway.kernels import Kernel
 from ridgeway.posterior import Posterior
 from ridgeway.priors import Priors
 from ridgeway.rowspace import RowSpace
 from ridgeway.scaling import InputScaling, OutputScaling
-from ridgeway.types import Inputs
+from ridgeway.types import Array, Inputs
 
 FORMAT = 1
 _EMBEDDINGS: dict[str, type[Any]] = {cls.name: cls for cls in (Linear, Diagonal, Isotropic)}
@@ -100,7 +100,12 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
     space = RowSpace(scaling, arrays["space_Z"], rows, arrays.get("L"), header["used_qr"])
     data = Data(arrays["Z"], output.scaled(arrays["y"]), arrays["noise"])
     components = tuple(
-        Component(condition(model, resolved, data, arrays[f"theta_{i}"]), arrays[f"factor_{i}"], weight, evidence)
+        Component(
+            condition(_of_rank(model, arrays[f"theta_{i}"], data), resolved, data, arrays[f"theta_{i}"]),
+            arrays[f"factor_{i}"],
+            weight,
+            evidence,
+        )
         for i, (weight, evidence) in enumerate(zip(header["weights"], header["evidences"], strict=True))
     )
     settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in header["priors"].items()}
@@ -117,6 +122,13 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
         X=X,
         y=arrays["y"],
     )
+
+
+def _of_rank(model: Embedding, theta: Array, data: Data) -> Embedding:
+    """The embedding of a component, which may have fewer rows than the model allows."""
+    if not isinstance(model, Linear) or data.Z.shape[1] == 0:
+        return model
+    return Linear((theta.shape[0] - N_GLOBAL) // data.Z.shape[1])
 
 
 def _embedding(description: dict[str, Any]) -> Embedding:

@@ -1,0 +1,172 @@
+"""Modes, gauge and evidence: against brute-force integration where it can be done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import random_posterior, random_theta
+from scipy.integrate import quad
+from scipy.special import logsumexp
+
+from ridgeway import importance, kernels, laplace, modes, nested
+from ridgeway.embeddings import Diagonal, Isotropic, Linear
+from ridgeway.gp import LOG_NOISE, MEAN, Data
+from ridgeway.inference import infer
+from ridgeway.posterior import Posterior
+from ridgeway.priors import Priors
+from ridgeway.testfunctions import from_model
+
+FIXED = Priors(log_noise=(-1.5, 0.0), log_output_scale=(0.0, 0.0), mean=(0.0, 0.0), log_scale_std=0.0)
+
+
+def model_posterior(D: int, d: int, n: int = 40, priors: Priors = FIXED, seed: int = 0) -> Posterior:
+    f = from_model(D, d, random_state=seed)
+    X = f.sample(n, seed)
+    y = f(X) + 0.1 * np.random.default_rng(seed).standard_normal(n)
+    data = Data(X, (y - y.mean()) / y.std(), np.full(n, 1e-4))
+    return Posterior(Linear(d), kernels.resolve("se"), data, priors, D)
+
+
+def test_gauge_directions_are_flat() -> None:
+    posterior = random_posterior(Linear(3), n=20)
+    theta = random_theta(posterior)
+    tangents = laplace.gauge_directions(Linear(3), theta[: posterior.n_parameters])
+    assert tangents.shape == (12, 3)
+    gradient = posterior.evaluate(theta).gradient[:12]
+    assert np.abs(tangents.T @ gradient).max() < 1e-10 * np.linalg.norm(gradient) * np.linalg.norm(tangents)
+
+
+def test_orbit_volume_by_sampling() -> None:
+    """A shell around the orbit has the orbit's volume times the ball's across it."""
+    A = np.array([[1.0, 0.4], [-0.3, 0.8]])
+    volume = np.exp(laplace.log_orbit_volume(Linear(2), A.ravel()))
+    angles = np.linspace(0, 2 * np.pi, 20001)
+    rotations = np.array([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
+    length = np.linalg.norm(np.diff((rotations @ A).reshape(-1, 4), axis=0), axis=1).sum()
+    assert volume == pytest.approx(2 * length, rel=1e-6)  # rotations, and reflections as many again
+
+
+def test_orbit_volume_in_three_dimensions() -> None:
+    """O(3) acting on the identity: all of it, with S_ij - S_ji of length sqrt 2."""
+    expected = 2 * 8 * np.pi**2 * np.sqrt(2) ** 3
+    assert np.exp(laplace.log_orbit_volume(Linear(3), np.eye(3).ravel())) == pytest.approx(expected)
+    assert laplace.log_orbit_volume(Linear(1), np.array([3.0, 4.0])) == pytest.approx(np.log(2))
+    assert laplace.log_orbit_volume(Diagonal(), np.ones(3)) == 0.0
+
+
+def test_evidence_against_quadrature_for_one_length_scale() -> None:
+    X = np.linspace(-1, 1, 40)[:, None]
+    data = Data(X, np.sin(9 * X[:, 0]), np.full(40, 1e-3))
+    priors = replace(FIXED, log_noise=(-4.0, 0.0))
+    posterior = Posterior(Isotropic(), kernels.resolve("se"), data, priors, 1)
+    lap = laplace.settle(posterior, posterior.initial(np.zeros(1)), np.array([0]))
+    top = lap.log_density
+
+    def density(t: float) -> float:
+        return float(np.exp(posterior.log_density(posterior.initial(np.array([t]))) - top))
+
+    exact = top + np.log(quad(density, lap.theta[0] - 3, lap.theta[0] + 3, limit=200)[0])
+    assert lap.log_evidence == pytest.approx(exact, abs=0.05)
+
+
+def test_evidence_with_the_rotation_against_importance_sampling() -> None:
+    """The orbit's volume and the Gaussian across it, against 4,000 weighted draws around the orbit."""
+    posterior = model_posterior(3, 2, n=200, priors=replace(FIXED, log_noise=(-2.5, 0.0)))
+    inner, _ = nested.split(posterior)
+    best = modes.search(posterior, inner, 10, np.random.default_rng(0), lambda message: None)[0].laplace
+    lap = laplace.settle(posterior, best.theta, inner)
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal((4000, lap.factor.shape[1]))
+    tangent = laplace.gauge_directions(posterior.embedding, lap.theta[:6])
+    ratios = []
+    for row in z:
+        theta = lap.theta.copy()
+        theta[inner] += lap.factor @ row
+        crossing = tangent.T @ laplace.gauge_directions(posterior.embedding, theta[:6]) / np.linalg.norm(tangent)
+        ratios.append(posterior.log_density(theta) + np.log(abs(crossing[0, 0])) + 0.5 * row @ row)
+    volume = np.log(np.linalg.svd(lap.factor, compute_uv=False)).sum() + 0.5 * z.shape[1] * np.log(2 * np.pi)
+    estimate = logsumexp(ratios) - np.log(4000) + volume + np.log(2 * 2 * np.pi)
+    assert lap.log_evidence == pytest.approx(estimate, abs=0.1)
+
+
+def test_a_mode_is_a_mode() -> None:
+    posterior = model_posterior(6, 2)
+    inner, _ = nested.split(posterior)
+    lap = laplace.settle(posterior, posterior.initial(0.3 * np.random.default_rng(0).standard_normal(12)), inner)
+    assert lap.decrement < 1e-6
+    assert lap.smallest_curvature > 0
+    assert lap.factor.shape == (12, 11)  # one direction is the rotation
+    tangent = laplace.gauge_directions(Linear(2), lap.theta[:12])
+    assert np.abs(tangent.T @ np.linalg.inv(np.diag(lap.width)) ** 2 @ lap.factor).max() < 1e-8
+
+
+def test_a_saddle_is_called_one() -> None:
+    """R = 0 is stationary by symmetry, but no mode where the data show structure."""
+    posterior = model_posterior(4, 1)
+    inner, _ = nested.split(posterior)
+    at = posterior.evaluate(posterior.initial(np.zeros(4)))
+    assert np.abs(at.gradient[:4]).max() < 1e-12
+    lap = laplace.approximate(posterior, at, inner)
+    assert lap.smallest_curvature < 0
+    assert np.all(lap.eigenvalues >= 0.5)
+
+
+def test_curvature_is_floored_smoothly_near_the_prior() -> None:
+    values = np.array([-1e3, -1.0, 0.0, 0.999999, 1.0, 1.000001, 50.0])
+    floored = laplace.floor_curvature(values)
+    assert np.all(floored >= 0.5)
+    np.testing.assert_array_equal(floored[4:], values[4:])
+    assert floored[3] == pytest.approx(values[3], abs=1e-9)
+
+
+def test_evidence_gradient_by_differences() -> None:
+    posterior = model_posterior(5, 2, n=60, priors=Priors())
+    inner, outer = nested.split(posterior)
+    found = modes.search(posterior, inner, 6, np.random.default_rng(0), lambda message: None)[0].laplace
+    lap = laplace.settle(posterior, found.theta, inner)
+    gradient = nested.evidence_gradient(posterior, lap, outer)
+    for j, q in enumerate(outer):
+        step = np.zeros(lap.theta.shape[0])
+        step[q] = 1e-3
+        up, down = (laplace.settle(posterior, lap.theta + s * step, inner).log_evidence for s in (1, -1))
+        assert gradient[j] == pytest.approx((up - down) / 2e-3, rel=0.02, abs=0.02)
+
+
+def test_log_volume_is_that_of_the_approximation() -> None:
+    posterior = model_posterior(5, 3, n=30, priors=Priors())
+    inner, _ = nested.split(posterior)
+    theta = posterior.initial(0.5 * np.random.default_rng(0).standard_normal(15))
+    lap = laplace.approximate(posterior, posterior.evaluate(theta), inner)
+    assert laplace.log_volume(posterior, theta, inner) == pytest.approx(lap.log_evidence - lap.log_density, abs=1e-8)
+
+
+def test_fixed_hyperparameters_stay_fixed() -> None:
+    priors = Priors(log_noise=(-2.0, 0.0), mean=(0.25, 0.0))
+    posterior = model_posterior(5, 1, priors=priors)
+    for method in ("map", "nested"):
+        theta = infer(posterior, method, np.random.default_rng(0), n_starts=4).components[0].gp.theta
+        assert theta[LOG_NOISE] == -2.0
+        assert theta[MEAN] == 0.25
+
+
+def test_smoothed_weights_know_a_good_proposal_from_a_bad_one() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(4000)
+    good = -0.5 * (x / 0.9) ** 2 + 0.5 * x**2
+    bad = -0.5 * (x / 3.0) ** 2 + 0.5 * x**2
+    assert importance.smooth(good)[1] < 0.4
+    assert importance.smooth(bad)[1] > 0.7
+    flat, k = importance.smooth(np.zeros(100))
+    np.testing.assert_array_equal(flat, 0.0)
+    assert k == -np.inf
+
+
+def test_pareto_fit_recovers_its_shape() -> None:
+    rng = np.random.default_rng(1)
+    for k in (0.2, 0.5, 0.9):
+        draws = np.sort(2.0 * np.expm1(-k * np.log(rng.uniform(size=5000))) / k)
+        shape, scale = importance.fit_pareto(draws)
+        assert shape == pytest.approx(k, abs=0.06)
+        assert scale == pytest.approx(2.0, rel=0.1)
