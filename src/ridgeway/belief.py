@@ -127,7 +127,7 @@ class Belief:
             components = tuple(
                 replace(c, gp=condition(c.gp.embedding, self.kernel, data, c.gp.theta)) for c in self.components
             )
-        space = replace(self.space, Z=z[:, : self.space.r])
+        space = replace(self.space, Z=z[:, : self.space.r], in_order=False)
         return replace(self, posterior=posterior, space=space, components=components, X=X, y=y)
 
     # -- what it says about the embedding --------------------------------------------------
@@ -193,18 +193,20 @@ class Belief:
     def importances(self) -> Array:
         """Share of each input in the variation along the embedding, ``(D,)``; free of rotation.
 
-        The diagonal of ``Rᵀ M R``, with ``M`` the average outer product of the mean's gradients in
-        ``u`` over the data, normalised to sum to 1.
+        The mean square of the predictive mean's derivative in each input over the data, inputs in
+        units of the box, normalised to sum to 1.
         """
         total = np.zeros(self.space.scaling.D)
         for c in self.components:
-            gp = c.gp
+            gp, r = c.gp, self.space.r
             weighted = gp.K1 * gp.alpha
-            gradients = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U
-            M = gradients.T @ gradients / gp.data.n
-            R = self._matrix(gp.parameters)
-            total += c.weight * np.einsum("ki,kl,li->i", R, M, R, optimize=True)
-        total = np.maximum(total, 0.0)
+            gradients = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U  # in u, (N, d)
+            root: Array = np.linalg.qr(gradients, mode="r")  # type: ignore[assignment]  # an array in this mode
+            if isinstance(self.model, Linear):
+                rows = root @ gp.parameters.reshape(-1, r)
+            else:
+                rows = root[:, :r] * np.exp(-gp.parameters)
+            total += c.weight * np.sum(self.space.lift(rows) ** 2, axis=0)
         return total / total.sum() if total.sum() > 0 else np.full_like(total, 1.0 / total.shape[0])
 
     # -- scales ----------------------------------------------------------------------------

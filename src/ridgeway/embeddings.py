@@ -126,19 +126,22 @@ class Linear:
         delta = [differences(gp.U[:, k], gp.U[:, k]) for k in range(d)]
         C = [gp.K1 * delta[k] for k in range(d)]
         T = [C[k] @ Ginv for k in range(d)]
-        V = self._response(gp, C)
+        # V_k = (dK/dA_k) alpha = P_k Z, so its term joins the N × N matrix between Z and Z.
+        P = [np.diag(c @ gp.alpha) - c * gp.alpha for c in C]
+        GinvP = [Ginv @ p for p in P]
         WK2 = W * gp.K2
-        H = np.empty((d, r, d, r))
+        H = np.empty((d * r, d * r))
         for k in range(d):
             for m in range(k, d):
                 curvature = WK2 * delta[k] * delta[m]
                 if k == m:
                     curvature += W * gp.K1
-                B = T[k] * T[m].T - Ginv * (T[k] @ C[m]) + laplacian(curvature)
-                H[k, :, m, :] = Z.T @ (B @ Z)
+                B = T[k] * T[m].T - Ginv * (T[k] @ C[m]) + laplacian(curvature) - P[k].T @ GinvP[m]
+                block = H[k * r : (k + 1) * r, m * r : (m + 1) * r]
+                np.matmul(Z.T, B @ Z, out=block)
                 if k != m:
-                    H[m, :, k, :] = H[k, :, m, :].T
-        return H.reshape(d * r, d * r) - V.T @ (Ginv @ V)
+                    H[m * r : (m + 1) * r, k * r : (k + 1) * r] = block.T
+        return H
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         d, Z, alpha = self.rows, gp.data.Z, gp.alpha

@@ -29,8 +29,7 @@ INFERENCES = ("nested", "map")
 WARM_STARTS = 2  # fresh searches beside the modes of an earlier belief
 SUBSET = 400  # observations above which modes are first searched for on a part of them
 LARGEST_AUTO = 5  # dimensions that Linear("auto") tries
-_TIES = 0.05  # share of the outputs that one value must have to count as repeated, and at least 3
-_WARN_TIES = 0.25  # share of repeated outputs that is worth a warning
+_TIES = 0.2  # share of the outputs that one value must have for the response to count as saturated
 _REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
 
 
@@ -186,21 +185,27 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
     elif np.ptp(y) == 0:
         notes.append(f"y is constant ({y[0]:g}): there is nothing to learn about the embedding")
     else:
-        repeated = int(_repeated(y).sum())
-        if repeated > _WARN_TIES * n:
+        tied = int(_saturated(y).sum())
+        if tied:
             notes.append(
-                f"{repeated} of {n} values of y occur again and again: a response that saturates passes for "
-                "exact knowledge, so these observations are given extra noise (tie_noise of Priors)"
+                f"{tied} of {n} values of y are tied: a response that saturates passes for exact knowledge, "
+                "so these observations are given extra noise (tie_noise of Priors)"
             )
-    if box is not None and not sparse.issparse(X):
-        outside = int(np.sum(np.any((box[0] > X) | (box[1] < X), axis=1)))
+    if box is not None:
+        outside = _count_outside(X, *box)
         if outside:
             notes.append(f"{outside} of {n} rows of X are outside the bounds; they are used as they are")
     return notes
 
 
-def _repeated(y: Array) -> Array:
-    """1.0 where an output's exact value occurs suspiciously often, else 0.0, ``(n,)``."""
+def _count_outside(X: Inputs, lower: Array, upper: Array) -> int:
+    """How many rows leave the box, a row at a time so that nothing of X's size is made."""
+    rows = (X[i].toarray()[0] for i in range(X.shape[0])) if sparse.issparse(X) else iter(X)
+    return sum(bool(np.any(row < lower) or np.any(row > upper)) for row in rows)
+
+
+def _saturated(y: Array) -> Array:
+    """1.0 where an output has the very value that many others have, else 0.0, ``(n,)``."""
     _, which, counts = np.unique(y, return_inverse=True, return_counts=True)
     often = counts[which] >= max(3.0, _TIES * y.shape[0])
     return (often & (counts.shape[0] > 1)).astype(float)
@@ -228,7 +233,7 @@ def _posterior(
     model: Embedding, kernel: Kernel, space: RowSpace, output: OutputScaling, y: Array, known: Array | None,
     priors: Priors, D: int,
 ) -> Posterior:  # fmt: skip
-    noise = priors.noise_floor**2 + priors.tie_noise**2 * _repeated(y)
+    noise = priors.noise_floor**2 + priors.tie_noise**2 * _saturated(y)
     if known is not None:
         noise += known / output.scale**2
     Z, _ = reduced(model, space.Z, np.zeros(y.shape[0]))

@@ -34,7 +34,6 @@ _TEMPERATURE = 2.0  # Laplace evidences of different modes are wrong by several 
 _LEAST_WEIGHT = 0.02
 _HOPELESS = 15.0  # nats below the best at which a mode is given up
 _GAIN = 0.2  # nats of evidence that a probe must add to be climbed from
-_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def _nested(
     optima: list[modes.Optimum] = []
     concluded: list[nested.Nested] = []
     for smaller in ranks(posterior):
-        share = n_starts if smaller is posterior else -(-n_starts // LOWER_RANK_SHARE)
+        share = n_starts if smaller is posterior else n_starts // LOWER_RANK_SHARE
         mine = tuple(theta for theta in initial if theta.shape[0] == smaller.n_parameters + N_GLOBAL)
         if not share and not mine:
             continue
@@ -146,20 +145,21 @@ def _modes_of_rank(
         with suppress(NumericalError):  # a mode that floating point cannot follow; others remain
             optima = modes.merge(optima, _climb_evidence(posterior, theta, optima), count)
     concluded: dict[int, nested.Nested] = {}
-    for _ in range(_ROUNDS if optima else 0):  # a probe that beats the best mode is climbed from
+    for last in (False, True):  # a probe that beats the best mode is climbed from, once
         for optimum in _leading(optima):
             if id(optimum.laplace) in concluded:
                 continue
             result, probe = nested.conclude(posterior, optimum.laplace)
             concluded[id(optimum.laplace)] = result
-            if probe.log_evidence > max(optimum.laplace.log_evidence + _GAIN, optima[0].laplace.log_evidence):
+            beaten = max(optimum.laplace.log_evidence + _GAIN, optima[0].laplace.log_evidence)
+            if probe.log_evidence > beaten and not last:
                 better = nested.maximize_evidence(posterior, probe.theta)
                 optima = modes.merge([o for o in optima if o is not optimum], better, optimum.reached)
     return optima, [concluded[id(o.laplace)] for o in optima if id(o.laplace) in concluded]
 
 
 def _leading(optima: list[modes.Optimum]) -> list[modes.Optimum]:
-    best = optima[0].laplace.log_evidence
+    best = max((o.laplace.log_evidence for o in optima), default=0.0)
     return [o for o in optima if o.laplace.log_evidence > best - _HOPELESS][:N_COMPONENTS]
 
 

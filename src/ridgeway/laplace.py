@@ -23,6 +23,7 @@ from ridgeway.types import Array
 
 #: Newton stops at a gradient of this size, in units of the prior's widths: 5e-9 nats at most.
 GRADIENT_TOLERANCE = 1e-4
+_LEAST_NEWTON_CURVATURE = 0.1  # in units of the prior's
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -177,20 +178,46 @@ def climb(posterior: Posterior, theta: Array, inner: Array, max_iterations: int)
 def settle(posterior: Posterior, theta: Array, inner: Array, max_iterations: int = 60) -> Laplace:
     """The approximation at the mode that Newton's method reaches from ``theta``.
 
-    Newton in a trust region with the exact Hessian, to a gradient that makes Laplace valid.
+    Saddle-free Newton within a trust radius: curvatures that are negative or nearly zero (the
+    gauge's are) count by their size, so every step is downhill. SciPy's trust-region solvers
+    do the same with several factorisations a step; here they took twice the time.
     """
     width = prior_width(posterior, theta)[inner]
     objective = _Objective(posterior, theta, inner, width)
-    result = minimize(
-        objective.value,
-        theta[inner] / width,
-        jac=objective.gradient,
-        hess=objective.hessian,
-        method="trust-exact",
-        options={"gtol": GRADIENT_TOLERANCE, "maxiter": max_iterations, "initial_trust_radius": 1.0},
-    )
-    at = objective.evaluate(result.x)
+    x, radius = theta[inner] / width, 1.0
+    for _ in range(max_iterations):
+        gradient = objective.gradient(x)
+        H = objective.hessian(x)
+        if np.linalg.norm(gradient) < GRADIENT_TOLERANCE:
+            break
+        values, vectors = eigh(H, check_finite=False)
+        curvature = np.maximum(np.abs(values), _LEAST_NEWTON_CURVATURE)
+        rotated = vectors.T @ gradient
+        step = -rotated / curvature
+        radius, moved = _within(objective, x, vectors, values, rotated, step, radius)
+        if moved is None:
+            break
+        x = moved
+    at = objective.evaluate(x)
     return approximate(posterior, at, inner, objective.last_hessian if objective.last_hessian_at is at else None)
+
+
+def _within(
+    objective: _Objective, x: Array, vectors: Array, values: Array, gradient: Array, step: Array, radius: float
+) -> tuple[float, Array | None]:
+    """The step, shortened until the density rises as its model promises; and the radius for the next."""
+    here = objective.value(x)
+    for _ in range(20):
+        length = float(np.linalg.norm(step))
+        if length > radius:
+            step, length = step * (radius / length), radius
+        promised = -float(gradient @ step + 0.5 * (values * step) @ step)
+        moved = x + vectors @ step
+        gained = here - objective.value(moved)
+        if gained > 0.1 * promised or (promised < 1e-9 and gained > -1e-9):
+            return (max(radius, 2.0 * length) if gained > 0.7 * promised else radius), moved
+        radius = 0.25 * length
+    return radius, None
 
 
 class _Objective:

@@ -34,14 +34,17 @@ def hessian(gp: ConditionedGP) -> Array:
     # dG/dlog gamma = 2K and dG/dlog sigma = 2 sigma² I, with K = G - diag(noise):
     noise = gp.noise_diagonal
     GinvN = Ginv * noise
-    GinvKGinv = Ginv - GinvN @ Ginv
+    GinvNGinv = GinvN @ Ginv
+    alike = np.all(noise == noise[0])  # then one product serves for two
+    Ginv2 = GinvNGinv / noise[0] if alike else Ginv @ Ginv
     K_alpha = r - noise * alpha
-    beta = {LOG_OUTPUT_SCALE: alpha - GinvN @ alpha, LOG_NOISE: sigma2 * (Ginv @ alpha), MEAN: Ginv.sum(axis=1)}
-    beta[LOG_OUTPUT_SCALE] = 2.0 * beta[LOG_OUTPUT_SCALE]
-    beta[LOG_NOISE] = 2.0 * beta[LOG_NOISE]
-    Ginv2 = Ginv @ Ginv
+    beta = {
+        LOG_OUTPUT_SCALE: 2.0 * (alpha - GinvN @ alpha),
+        LOG_NOISE: 2.0 * sigma2 * (Ginv @ alpha),
+        MEAN: Ginv.sum(axis=1),
+    }
     dW = {q: -np.outer(b, alpha) - np.outer(alpha, b) for q, b in beta.items()}
-    dW[LOG_OUTPUT_SCALE] += 2.0 * GinvKGinv
+    dW[LOG_OUTPUT_SCALE] += 2.0 * (Ginv - GinvNGinv)
     dW[LOG_NOISE] += 2.0 * sigma2 * Ginv2
 
     H = np.zeros((n_theta, n_theta))

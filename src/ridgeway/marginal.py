@@ -39,22 +39,30 @@ class Moments(NamedTuple):
 
 
 def block_size(n: int, n_theta: int) -> int:
-    """Candidates a block: about half a megabyte for each array of it."""
-    return int(np.clip(65536 // max(n, n_theta, 1), 16, 4096))
+    """Candidates a block: about a quarter of a megabyte for each array of it."""
+    return int(np.clip(32768 // max(n, n_theta, 1), 16, 4096))
 
 
 def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:
     """Mean and variance of ``f`` given ``theta``, and what their derivatives need."""
     gamma2 = gp.output_variance
     U = gp.embedding.project(gp.parameters, Z)
-    g, g1, _ = gp.kernel.derivatives(cdist(U, gp.U, "sqeuclidean"))
-    k = gamma2 * g
-    v = dtrsm(1.0, gp.L, k.T, lower=1)  # (N, M): L⁻¹ k
-    variance = gamma2 - np.einsum("nm,nm->m", v, v)
-    a = dtrsm(1.0, gp.L, v, lower=1, trans_a=1, overwrite_b=1).T
-    mean = gp.mean + k @ gp.alpha
+    k, K1, _ = gp.kernel.derivatives(cdist(U, gp.U, "sqeuclidean"))
+    k *= gamma2
+    K1 *= 2.0 * gamma2
+    v = k @ gp.Linv.T  # (M, N): rows L⁻¹ k
+    variance = gamma2 - np.einsum("mn,mn->m", v, v)
     np.maximum(variance, RELATIVE_VARIANCE_FLOOR * gamma2, out=variance)
-    return mean, variance, Candidates(Z, U, (2.0 * gamma2) * g1, a)
+    return gp.mean + k @ gp.alpha, variance, Candidates(Z, U, K1, v @ gp.Linv)
+
+
+def plain(gp: ConditionedGP, Z: Array) -> tuple[Array, Array]:
+    """Mean and variance of ``f`` given ``theta`` alone."""
+    gamma2 = gp.output_variance
+    k = gamma2 * gp.kernel.value(cdist(gp.embedding.project(gp.parameters, Z), gp.U, "sqeuclidean"))
+    v = dtrsm(1.0, gp.L, k.T, lower=1)
+    variance = gamma2 - np.einsum("nm,nm->m", v, v)
+    return gp.mean + k @ gp.alpha, np.maximum(variance, RELATIVE_VARIANCE_FLOOR * gamma2)
 
 
 def moment_gradients(
@@ -95,21 +103,21 @@ def moments(
     its prior variance.
     """
     m = Z.shape[0]
-    mean, variance, plain = np.empty(m), np.empty(m), np.empty(m)
+    mean, variance, conditional = np.empty(m), np.empty(m), np.empty(m)
     step = block_size(gp.data.n, gp.theta.shape[0])
     for start in range(0, m, step):
         at = slice(start, min(start + step, m))
-        block_mean, V, candidates = predictive(gp, Z[at])
-        mean[at], plain[at] = block_mean, V
         if marginal == "map":
-            variance[at] = V
+            mean[at], conditional[at] = plain(gp, Z[at])
             continue
+        block_mean, V, candidates = predictive(gp, Z[at])
+        mean[at], conditional[at] = block_mean, V
         dm, dV, dm_u, dV_u = moment_gradients(gp, V, block_mean, candidates)
         unexplored = prior_variance * rho[at]
         from_mean = _squared_rows(dm @ factor) + unexplored * _squared_rows(dm_u)
         from_variance = _squared_rows(dV @ factor) + unexplored * _squared_rows(dV_u)
         variance[at] = combine(V, from_mean, from_variance, marginal)
-    return Moments(mean, variance, plain)
+    return Moments(mean, conditional.copy() if marginal == "map" else variance, conditional)
 
 
 def _squared_rows(a: Array) -> Array:

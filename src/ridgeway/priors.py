@@ -37,8 +37,8 @@ class Priors:
         A standard deviation always added to the noise: evidence may not reward certainty
         that no measurement has.
     tie_noise
-        A standard deviation added to the noise of observations whose output occurs again and
-        again (a response that saturates): exact equality would pass for exact knowledge.
+        A standard deviation added to the noise of observations that share their exact output
+        with a fifth of all (a response that saturates): equality would pass for exact knowledge.
 
     >>> Priors(log_noise=(-2.3, 0.0)).log_noise
     (-2.3, 0.0)
@@ -50,8 +50,8 @@ class Priors:
     log_noise: tuple[float, float] = (-1.5, 0.7)
     mean: tuple[float, float] = (0.0, 0.5)
     log_length_scale_std: float = 1.0
-    noise_floor: float = 0.01
-    tie_noise: float = 0.1
+    noise_floor: float = 0.005
+    tie_noise: float = 0.5
 
     def __post_init__(self) -> None:
         for name in ("log_output_scale", "log_noise", "mean"):

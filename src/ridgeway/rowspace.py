@@ -34,6 +34,7 @@ class RowSpace:
     Z: Array  # (N, r)
     rows: Inputs | None  # (r, D) independent observations, in the user's units
     L: Array | None  # (r, r) lower triangular: scaled rows = L Qᵀ
+    in_order: bool = False  # the rows are all observations, in their order
     used_qr: bool = False
 
     @property
@@ -91,7 +92,7 @@ def reduce(X: Inputs, scaling: InputScaling) -> RowSpace:
         return RowSpace(scaling, np.zeros((n, 0)), X[:0], np.zeros((0, 0)))
     L, info = dpotrf(gram, lower=1, clean=1)
     if info == 0 and float(np.diagonal(L).min()) ** 2 > _CONDITION_LIMIT * largest:
-        return RowSpace(scaling, L, X, L)
+        return RowSpace(scaling, L, X, L, in_order=True)
     if sparse.issparse(X):
         return _pivoted_cholesky(X, scaling, gram, largest)
     return _pivoted_qr(X, scaling)
@@ -131,13 +132,12 @@ def extend(space: RowSpace, X: Inputs) -> RowSpace:
 def _extended(space: RowSpace, X: Inputs, i: int) -> RowSpace:
     z, rho = space.project(X[i : i + 1])
     if space.rows is None or rho[0] <= 1e-9 * max(float(rho[0] + z[0] @ z[0]), 1e-300):
-        return replace(space, Z=np.vstack([space.Z, z]))  # nothing new beyond rounding
+        return replace(space, Z=np.vstack([space.Z, z]), in_order=False)  # nothing new beyond rounding
     assert space.L is not None
-    n, r = space.Z.shape
     last = np.append(z[0], np.sqrt(rho[0]))
     Z = np.vstack([np.pad(space.Z, ((0, 0), (0, 1))), last])
     L = np.vstack([np.pad(space.L, ((0, 0), (0, 1))), last])
-    if r == n:  # every observation is a row of the basis: refer to them where they are
+    if space.in_order:  # every observation is a row of the basis: refer to them where they are
         return replace(space, Z=Z, L=L, rows=X[: i + 1])
     parts = [space.rows, X[i : i + 1]]
     rows = sparse.vstack(parts, format="csr") if sparse.issparse(X) else np.vstack(parts)

@@ -10,7 +10,7 @@ from scipy import sparse
 from ridgeway.types import Array, Inputs
 
 #: Columns scaled at a time: inputs of a million columns are never copied whole.
-BLOCK_BYTES = 2**25
+BLOCK_BYTES = 2**22
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class InputScaling:
         block = X[:, columns]
         if sparse.issparse(block):
             block = block.toarray()
-        result: Array = (block - self.center[columns]) / self.half_width[columns]
+        result: Array = block - self.center[columns]
+        result *= 1.0 / self.half_width[columns]  # a product is several times faster than a quotient
         return result
 
     def inner(self, A: Inputs, B: Inputs) -> Array:

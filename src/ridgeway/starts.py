@@ -85,7 +85,7 @@ def _linear(posterior: Posterior, d: int, n: int, rng: np.random.Generator) -> l
     Z = posterior.data.Z
     r = Z.shape[1]
     scale = posterior.scale(0.0)
-    length = scale * np.sqrt(posterior.D)
+    length = scale * np.sqrt(r)
     _, s, Vt = np.linalg.svd(plain_gradients(Z, posterior.data.y), full_matrices=False)
     informed = s.size > 0 and s[0] > 0
     starts = []

@@ -46,6 +46,7 @@ def save(belief: Belief, path: str | Path) -> Path:
         "seed": belief.seed,
         "log_evidence": belief.log_evidence,
         "output": [belief.output.shift, belief.output.scale],
+        "in_order": space.in_order,
         "used_qr": space.used_qr,
         "weights": [c.weight for c in belief.components],
         "evidences": [c.log_evidence for c in belief.components],
@@ -63,9 +64,7 @@ def save(belief: Belief, path: str | Path) -> Path:
     }
     if space.rows is not None and space.L is not None:
         arrays["L"] = space.L
-        if space.rows.shape[0] == belief.X.shape[0]:
-            arrays["rows_are_X"] = np.array(True)
-        else:
+        if not space.in_order:
             arrays |= _inputs_to_arrays("rows", space.rows)
     for i, c in enumerate(belief.components):
         arrays[f"theta_{i}"], arrays[f"factor_{i}"] = c.gp.theta, c.factor
@@ -95,9 +94,9 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
     X = _inputs_from_arrays("X", arrays)
     rows = None
     if "L" in arrays:
-        rows = X if "rows_are_X" in arrays else _inputs_from_arrays("rows", arrays)
+        rows = X if header["in_order"] else _inputs_from_arrays("rows", arrays)
     scaling = InputScaling(arrays["center"], arrays["half_width"])
-    space = RowSpace(scaling, arrays["space_Z"], rows, arrays.get("L"), header["used_qr"])
+    space = RowSpace(scaling, arrays["space_Z"], rows, arrays.get("L"), header["in_order"], header["used_qr"])
     data = Data(arrays["Z"], output.scaled(arrays["y"]), arrays["noise"])
     components = tuple(
         Component(
