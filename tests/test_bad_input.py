@@ -362,6 +362,19 @@ def test_few_rows(embedding, n):
     assert np.abs(error).max() < 0.5 * np.ptp(Y[:n])
 
 
+@pytest.mark.parametrize("seed", [1, 6, 10, 13])
+def test_few_rows_of_many_inputs(seed):
+    """Where ``R = 0`` is a saddle, its gradient is zero all the same: a search must not rest there."""
+    rng = np.random.default_rng(seed)
+    n, D = int(rng.integers(5, 20)), int(rng.integers(5, 30))
+    wide = rng.uniform(-1.0, 1.0, (n, D))
+    y = np.sin(wide[:, 0] + wide[:, 1]) + 0.1 * rng.normal(size=n)
+    belief = fit(wide, y, rw.Linear(1), n_starts=10, bounds=(-1.0, 1.0))
+    assert belief.diagnostics.converged
+    assert belief.diagnostics.smallest_curvature > 0.0
+    assert_sensible(belief, rng.uniform(-1.0, 1.0, (8, D)))
+
+
 @pytest.mark.parametrize(("n", "D", "d"), [(2, 4, 4), (3, 4, 4), (2, 10, 6)])
 @pytest.mark.parametrize("inference", ["map", "nested"])
 def test_more_dimensions_than_rows(n, D, d, inference):
@@ -607,7 +620,9 @@ def test_other_types_of_numbers():
 # -- points outside the box ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [np.array, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "make", [np.array, sparse.csr_matrix, sparse.csr_array], ids=["dense", "sparse", "sparse array"]
+)
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 def test_observations_outside_the_box(make, embedding):
     outside = int(np.sum(np.any(np.abs(X) > 0.5, axis=1)))

@@ -30,7 +30,8 @@ N_STARTS = 40
 N_FINALISTS = 6  # modes whose outer hyperparameters are optimised
 LOWER_RANK_SHARE = 4  # a lower rank gets one start in so many
 N_COMPONENTS = 4  # modes a belief keeps
-_TEMPERATURE = 2.0  # Laplace evidences of different modes are wrong by several nats: trust them half
+_TEMPERATURE = 3.0  # Laplace evidences of different modes are wrong by several nats: trust them a third
+_RANK_BONUS = 3.0  # nats for each row: the user asked for them, and Laplace shortchanges larger models
 _LEAST_WEIGHT = 0.02
 _HOPELESS = 15.0  # nats below the best at which a mode is given up
 _GAIN = 0.2  # nats of evidence that a probe must add to be climbed from
@@ -181,7 +182,8 @@ def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optim
 def _mixture(concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int) -> Inferred:
     concluded = sorted(concluded, key=lambda n: -n.log_evidence)[:N_COMPONENTS]
     logs = np.array([n.log_evidence for n in concluded])
-    weights = np.exp((logs - logs[0]) / _TEMPERATURE)
+    scores = logs + _RANK_BONUS * np.array([n.inner.gp.U.shape[1] for n in concluded])
+    weights = np.exp((scores - scores[0]) / _TEMPERATURE)
     keep = weights / weights.sum() > _LEAST_WEIGHT
     weights = weights * keep / (weights * keep).sum()
     components = tuple(

@@ -25,6 +25,7 @@ _STEP = 1e-3  # of the finite differences of the log determinant, in units of th
 _GRADIENT_TOLERANCE = 0.03  # in units of the outer posterior's width: 5e-4 nats from the top
 _EVIDENCE_TOLERANCE = 3e-3  # nats that an iteration must gain to be followed by another
 _MOST_EVALUATIONS = 14
+_FARTHEST = 10.0  # prior widths that a climb may go
 _PATIENCE = 6  # evaluations before a climb can be called hopeless
 _LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
 _LARGEST_DROP = 50.0  # nats: a probe further down than this says no more than that
@@ -123,6 +124,7 @@ def maximize_evidence(posterior: Posterior, theta: Array, hopeless: float = -np.
             np.zeros(outer.shape[0]),
             jac=True,
             method="L-BFGS-B",
+            bounds=[(-_FARTHEST, _FARTHEST)] * outer.shape[0],
             options={
                 "gtol": _GRADIENT_TOLERANCE,
                 "ftol": _EVIDENCE_TOLERANCE / max(abs(best.log_evidence), 1.0),
