@@ -18,10 +18,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from joblib import Parallel, delayed
-from problems import Problem, problems
 from sklearn.linear_model import LassoCV
 
 import ridgeway as rw
+from problems import Problem, problems
 from ridgeway.testfunctions import from_model
 
 PAPER_TARGETS = {(10, 2): (0.13, -0.65), (10, 3): (0.21, 0.0), (20, 2): (0.25, 0.2), (20, 3): (0.35, 0.8)}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from conftest import random_posterior, random_theta
 
+from conftest import random_posterior, random_theta
 from ridgeway import likelihood, marginal
 from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
 from ridgeway.gp import N_GLOBAL, condition

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import GOLDEN
 
+from conftest import GOLDEN
 from ridgeway import likelihood, marginal
 from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
 from ridgeway.gp import ConditionedGP, Data, condition

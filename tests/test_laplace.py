@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import random_posterior, random_theta
 from scipy.integrate import quad
 from scipy.special import logsumexp
 
+from conftest import random_posterior, random_theta
 from ridgeway import importance, kernels, laplace, modes, nested
 from ridgeway.embeddings import Diagonal, Isotropic, Linear
 from ridgeway.gp import LOG_NOISE, MEAN, Data

@@ -76,7 +76,7 @@ class Belief:
         ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's.
         """
         X = validation.inputs(X, self.space.scaling.D)
-        kind = validation.choice(marginal or self.marginal, MARGINALS, "marginal")
+        kind = validation.choice(self.marginal if marginal is None else marginal, MARGINALS, "marginal")
         parts = [self._moments(z, rho, kind) for z, rho in self._projected(X)]
         mean, variance, plain = (np.concatenate(p) for p in zip(*parts, strict=True))
         return Prediction(self.output.mean(mean), self.output.variance(variance), self.output.variance(plain))
@@ -143,7 +143,7 @@ class Belief:
         parameters = self._best.gp.parameters
         D = self.space.scaling.D
         if isinstance(self.model, Linear):
-            rows = self.space.lift(self._rotation @ parameters.reshape(-1, self.space.r))
+            rows = self.space.lift(self._rotation @ parameters.reshape(self.rank, self.space.r))
             return np.vstack([rows, np.zeros((self.model.rows - rows.shape[0], D))])
         diagonal = np.full(D, np.exp(-parameters[0])) if isinstance(self.model, Isotropic) else np.exp(-parameters)
         return np.diag(diagonal)
@@ -156,7 +156,7 @@ class Belief:
         if not isinstance(self.model, Linear):
             spread = np.linalg.norm(factor, axis=1) * np.exp(-self._best.gp.parameters)
             return np.diag(np.broadcast_to(spread, (D,)))
-        rotated = np.einsum("kl,lrq->krq", self._rotation, factor.reshape(self.rank, self.space.r, -1))
+        rotated = np.einsum("kl,lrq->krq", self._rotation, factor.reshape(self.rank, self.space.r, factor.shape[1]))
         lifted = [self.space.lift(np.ascontiguousarray(row.T)) for row in rotated]
         variance = np.stack([np.einsum("qj,qj->j", rows, rows) for rows in lifted])
         used = np.sqrt(variance + self._prior_variance * self._unspanned)
@@ -176,7 +176,7 @@ class Belief:
         z, rho = self.space.project(X)
         k, r = self.rank, self.space.r
         A = self._rotation @ self._best.gp.parameters.reshape(k, r)
-        factor = self._best.factor[: k * r].reshape(k, r, -1)
+        factor = self._best.factor[: k * r].reshape(k, r, self._best.factor.shape[1])
         moved = np.einsum("nr,krq->nkq", z, np.einsum("kl,lrq->krq", self._rotation, factor), optimize=True)
         covariance = moved @ moved.transpose(0, 2, 1)
         covariance += (self._prior_variance * rho)[:, None, None] * np.eye(k)
@@ -185,6 +185,7 @@ class Belief:
 
     def sample_embeddings(self, n: int, random_state: Any = 0) -> Array:
         """``n`` draws of ``R``, ``(n, d, D)``, from the mixture of all modes."""
+        n = validation.count(n, "n")
         rng = validation.generator(random_state)
         counts = rng.multinomial(n, [c.weight for c in self.components])
         draws = [self._sample(c, k, rng) for c, k in zip(self.components, counts, strict=True) if k]
@@ -203,7 +204,7 @@ class Belief:
             gradients = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U  # in u, (N, d)
             root: Array = np.linalg.qr(gradients, mode="r")  # type: ignore[assignment]  # an array in this mode
             if isinstance(self.model, Linear):
-                rows = root @ gp.parameters.reshape(-1, r)
+                rows = root @ gp.parameters.reshape(gp.U.shape[1], r)
             else:
                 rows = root[:, :r] * np.exp(-gp.parameters)
             total += c.weight * np.sum(self.space.lift(rows) ** 2, axis=0)
@@ -324,7 +325,7 @@ class Belief:
 
     def _matrix(self, parameters: Array) -> Array:
         if isinstance(self.model, Linear):
-            return self.space.lift(parameters.reshape(-1, self.space.r))
+            return self.space.lift(parameters.reshape(parameters.shape[0] // max(self.space.r, 1), self.space.r))
         D = self.space.scaling.D
         return np.diag(np.broadcast_to(np.exp(-parameters), (D,)))
 

@@ -27,6 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not 1 <= options.dimensions <= options.inputs:
         parser.error(f"--dimensions must be between 1 and --inputs ({options.inputs}), got {options.dimensions}")
+    if not 0.0 <= options.noise < float("inf"):
+        parser.error(f"--noise must be a finite number of at least 0, got {options.noise:g}")
+    if options.seed < 0:
+        parser.error(f"--seed must be at least 0, got {options.seed}")
     if options.observations < 2:
         parser.error(f"--observations must be at least 2, got {options.observations}")
 

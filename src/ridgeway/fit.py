@@ -21,7 +21,7 @@ from ridgeway.marginal import Marginal
 from ridgeway.posterior import Posterior
 from ridgeway.priors import Priors
 from ridgeway.rowspace import RowSpace
-from ridgeway.scaling import InputScaling, OutputScaling
+from ridgeway.scaling import InputScaling, OutputScaling, is_constant
 from ridgeway.threads import blas_threads
 from ridgeway.types import Array, Inputs, RandomState
 
@@ -171,7 +171,9 @@ def _check_arguments(embedding: Any, priors: Any, initial: Any, n_starts: Any, D
 
 def _own(X: Inputs) -> Inputs:
     """A copy that nobody else can change, unless it is too large to copy."""
-    if sparse.issparse(X) or X.nbytes > _REFERENCE_BYTES:
+    if sparse.issparse(X):
+        return X if X.data.nbytes > _REFERENCE_BYTES else X.copy()
+    if X.nbytes > _REFERENCE_BYTES:
         return X
     return np.array(X, order="C")
 
@@ -182,7 +184,7 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
     n = y.shape[0]
     if n == 1:
         notes.append("y has a single observation: the belief is little more than the prior")
-    elif np.ptp(y) == 0:
+    elif is_constant(y):
         notes.append(f"y is constant ({y[0]:g}): there is nothing to learn about the embedding")
     else:
         tied = int(_saturated(y).sum())
@@ -200,7 +202,7 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
 
 def _count_outside(X: Inputs, lower: Array, upper: Array) -> int:
     """How many rows leave the box, a row at a time so that nothing of X's size is made."""
-    rows = (X[i].toarray()[0] for i in range(X.shape[0])) if sparse.issparse(X) else iter(X)
+    rows = (X[[i]].toarray()[0] for i in range(X.shape[0])) if sparse.issparse(X) else iter(X)
     return sum(bool(np.any(row < lower) or np.any(row > upper)) for row in rows)
 
 

@@ -130,8 +130,10 @@ def resolve(kernel: str | Kernel) -> Kernel:
             raise ValueError(f"kernel must be one of {sorted(_BUILT_IN)} or a Kernel, got {kernel!r}")
         built: Kernel = _BUILT_IN[kernel]()
         return built
-    if not isinstance(kernel, Kernel):
+    if isinstance(kernel, type) or not isinstance(kernel, Kernel):
         raise TypeError(f"kernel must be a name or have `name`, `value` and `derivatives`, got {kernel!r}")
+    if kernel.name in _BUILT_IN and type(kernel) is not _BUILT_IN[kernel.name]:
+        raise ValueError(f"kernel must have a name of its own, got {kernel.name!r}, which is built in")
     return kernel
 
 
@@ -146,6 +148,7 @@ def from_dict(description: dict[str, Any], kernel: Kernel | None = None) -> Kern
     """The kernel that ``description`` speaks of; one that is not built in must be handed over."""
     name = description["name"]
     if kernel is not None:
+        kernel = resolve(kernel)
         if kernel.name != name:
             raise ValueError(f"kernel must be the one saved, {name!r}; got {kernel.name!r}")
         return kernel

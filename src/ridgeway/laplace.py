@@ -24,6 +24,8 @@ from ridgeway.types import Array
 #: Newton stops at a gradient of this size, in units of the prior's widths: 5e-9 nats at most.
 GRADIENT_TOLERANCE = 1e-4
 _LEAST_NEWTON_CURVATURE = 0.1  # in units of the prior's
+_SADDLE = 1e-3  # negative curvature, in units of the prior's, that is more than the gauge's rounding
+_WALL = 1e25  # minus a log density that no point has
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -188,9 +190,17 @@ def settle(posterior: Posterior, theta: Array, inner: Array, max_iterations: int
     for _ in range(max_iterations):
         gradient = objective.gradient(x)
         H = objective.hessian(x)
-        if np.linalg.norm(gradient) < GRADIENT_TOLERANCE:
-            break
         values, vectors = eigh(H, check_finite=False)
+        if np.linalg.norm(gradient) < GRADIENT_TOLERANCE:
+            if values[0] > -_SADDLE:
+                break
+            # A saddle: the gradient vanishes, but down the most negative curvature it goes on.
+            sides = [x + side * vectors[:, 0] * length for length in (1.0, 0.3, 0.1, 0.01) for side in (1.0, -1.0)]
+            best = min(sides, key=objective.value)
+            if objective.value(best) >= objective.value(x):
+                break
+            x = best
+            continue
         curvature = np.maximum(np.abs(values), _LEAST_NEWTON_CURVATURE)
         rotated = vectors.T @ gradient
         step = -rotated / curvature
@@ -251,7 +261,10 @@ class _Objective:
         return -self.evaluate(x).gradient[self.inner] * self.width
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
-        return self.value(x), self.gradient(x)
+        try:
+            return self.value(x), self.gradient(x)
+        except NumericalError:  # the line search has gone too far: it steps back from a wall
+            return _WALL, np.zeros_like(x)
 
     def hessian(self, x: Array) -> Array:
         self.last_hessian_at = self.evaluate(x)

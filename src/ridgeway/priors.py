@@ -7,6 +7,7 @@ used, so one set of defaults serves every unit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -56,16 +57,21 @@ class Priors:
     def __post_init__(self) -> None:
         for name in ("log_output_scale", "log_noise", "mean"):
             pair = getattr(self, name)
-            if len(pair) != 2 or not np.all(np.isfinite(pair)) or pair[1] < 0:
+            if not (_numbers(pair, 2) and pair[1] >= 0):
                 raise ValueError(f"{name} of Priors must be a (mean, standard deviation >= 0), got {pair!r}")
         for name in ("log_scale_std", "noise_floor", "tie_noise"):
             value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
+            if not (_numbers((value,), 1) and value >= 0):
                 raise ValueError(f"{name} of Priors must be a finite number of at least 0, got {value!r}")
-        if not self.log_length_scale_std > 0:
-            raise ValueError(f"log_length_scale_std of Priors must be positive, got {self.log_length_scale_std!r}")
-        if self.embedding_scale is not None and not self.embedding_scale > 0:
-            raise ValueError(f"embedding_scale of Priors must be positive or None, got {self.embedding_scale!r}")
+        if not (_numbers((self.log_length_scale_std,), 1) and self.log_length_scale_std > 0):
+            raise ValueError(
+                f"log_length_scale_std of Priors must be positive and finite, got {self.log_length_scale_std!r}"
+            )
+        scale = self.embedding_scale
+        if scale is not None and not (_numbers((scale,), 1) and scale > 0):
+            raise ValueError(
+                f"embedding_scale of Priors must be positive and finite or None, got {self.embedding_scale!r}"
+            )
 
     def scale(self, D: int) -> float:
         """The prior scale for ``D`` inputs."""
@@ -77,6 +83,15 @@ class Priors:
         pairs = (self.log_output_scale, self.log_noise, self.mean, (0.0, self.log_scale_std))
         means, stds = zip(*pairs, strict=True)
         return np.array(means), np.array(stds)
+
+
+def _numbers(values: object, n: int) -> bool:
+    """Whether ``values`` are ``n`` finite real numbers."""
+    try:
+        items = list(values)  # type: ignore[call-overload]
+        return len(items) == n and all(isinstance(v, Real) and np.isfinite(float(v)) for v in items)
+    except TypeError:
+        return False
 
 
 class ParameterPrior(NamedTuple):

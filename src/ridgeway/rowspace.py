@@ -53,6 +53,8 @@ class RowSpace:
         """``A Qᵀ``: reduced rows ``(k, r)`` as rows in all ``D`` inputs."""
         if self.rows is None:
             return A
+        if self.r == 0:
+            return np.zeros((A.shape[0], self.scaling.D))
         weights = solve_triangular(self.L, A.T, lower=True, trans="T").T  # A L⁻¹ · (L Qᵀ)
         result = np.empty((A.shape[0], self.scaling.D))
         width = max(1, 2**22 // self.r)
@@ -65,6 +67,8 @@ class RowSpace:
         """``R Q``: rows ``(k, D)`` on scaled inputs as reduced rows ``(k, r)``."""
         if self.rows is None:
             return R
+        if self.r == 0:
+            return np.zeros((R.shape[0], 0))
         inner = np.zeros((R.shape[0], self.r))
         width = max(1, 2**22 // self.r)
         for start in range(0, self.scaling.D, width):
@@ -73,6 +77,8 @@ class RowSpace:
         return self._from_inner(inner)
 
     def _from_inner(self, inner: Array) -> Array:
+        if self.r == 0:
+            return np.zeros((inner.shape[0], 0))
         return np.ascontiguousarray(solve_triangular(self.L, inner.T, lower=True).T)
 
 
@@ -138,7 +144,7 @@ def _extended(space: RowSpace, X: Inputs, i: int) -> RowSpace:
     Z = np.vstack([np.pad(space.Z, ((0, 0), (0, 1))), last])
     L = np.vstack([np.pad(space.L, ((0, 0), (0, 1))), last])
     if space.in_order:  # every observation is a row of the basis: refer to them where they are
-        return replace(space, Z=Z, L=L, rows=X[: i + 1])
+        return replace(space, Z=Z, L=L, rows=X if i + 1 == X.shape[0] else X[: i + 1])
     parts = [space.rows, X[i : i + 1]]
     rows = sparse.vstack(parts, format="csr") if sparse.issparse(X) else np.vstack(parts)
-    return replace(space, Z=Z, L=L, rows=rows)
+    return replace(space, Z=Z, L=L, rows=rows, in_order=False)

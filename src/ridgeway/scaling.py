@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +12,7 @@ from ridgeway.types import Array, Inputs
 
 #: Columns scaled at a time: inputs of a million columns are never copied whole.
 BLOCK_BYTES = 2**22
+_FAR = 100.0  # half widths from zero beyond which a sparse column is shifted before it is multiplied
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class InputScaling:
 
     @classmethod
     def from_bounds(cls, lower: Array, upper: Array) -> InputScaling:
-        return cls(0.5 * (lower + upper), 0.5 * (upper - lower))
+        return cls(0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower)
 
     @classmethod
     def from_data(cls, X: Inputs) -> InputScaling:
@@ -65,9 +67,11 @@ class InputScaling:
     def squared_norms(self, A: Inputs) -> Array:
         """``|x|²`` of scaled rows."""
         if sparse.issparse(A):
-            inverse = self.half_width**-2
+            inverse, far = self._weights
             shift = self.center * inverse
             squares = np.asarray(A.multiply(A) @ inverse).ravel()
+            block = self._block(A, far)
+            squares += np.einsum("ij,ij->i", block, block)
             return squares - 2.0 * np.asarray(A @ shift).ravel() + float(self.center @ shift)
         result = np.zeros(A.shape[0])
         width = max(1, BLOCK_BYTES // (8 * max(A.shape[0], 1)))
@@ -76,13 +80,28 @@ class InputScaling:
             result += np.einsum("ij,ij->i", block, block)
         return result
 
+    @property
+    def _weights(self) -> tuple[Array, Any]:
+        """``half_width⁻²``, and the columns that lie too far from zero to be multiplied unshifted, weight 0."""
+        far = np.abs(self.center) > _FAR * self.half_width
+        return np.where(far, 0.0, self.half_width**-2), np.flatnonzero(far)
+
+    def _block(self, A: sparse.spmatrix, columns: Any) -> Array:
+        result: Array = (A[:, columns].toarray() - self.center[columns]) / self.half_width[columns]
+        return result
+
     def _inner_sparse(self, A: sparse.spmatrix, B: sparse.spmatrix) -> Array:
-        inverse = self.half_width**-2
+        inverse, far = self._weights
         shift = self.center * inverse
-        product = (A.multiply(inverse).tocsr() @ B.T).toarray()
+        product = (A.multiply(inverse).tocsr() @ B.T).toarray() + self._block(A, far) @ self._block(B, far).T
         left, right = np.asarray(A @ shift).ravel(), np.asarray(B @ shift).ravel()
         result: Array = product - left[:, None] - right[None, :] + float(self.center @ shift)
         return result
+
+
+def is_constant(y: Array) -> bool:
+    """Whether ``y`` varies by no more than the rounding of its values."""
+    return bool(np.ptp(y) <= 4.0 * np.finfo(float).eps * np.max(np.abs(y)))
 
 
 @dataclass(frozen=True)
@@ -100,7 +119,7 @@ class OutputScaling:
         shift = float(np.mean(y))
         scale = float(np.std(y))
         # Rounding alone spreads a constant by a few units in the last place of its size.
-        if not scale > 1e-13 * max(abs(shift), 1e-300):
+        if is_constant(y):
             scale = 0.0
         return cls(shift, scale if scale > 0 else (abs(shift) or 1.0))
 

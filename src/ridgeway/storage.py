@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
@@ -53,7 +54,7 @@ def save(belief: Belief, path: str | Path) -> Path:
         "diagnostics": belief.diagnostics.to_dict(),
     }
     arrays: dict[str, Any] = {
-        "header": np.array(json.dumps(header)),
+        "header": np.array(json.dumps(header, default=float)),
         "y": belief.y,
         "center": space.scaling.center,
         "half_width": space.scaling.half_width,
@@ -79,15 +80,10 @@ def save(belief: Belief, path: str | Path) -> Path:
 
 def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
     """Read what :func:`save` wrote."""
-    with np.load(path, allow_pickle=False) as file:
-        if "header" not in file:
-            raise ValueError(f"{path} is not a saved belief: it has no header")
-        header = json.loads(str(file["header"]))
-        if header.get("format") != FORMAT:
-            raise ValueError(
-                f"{path} has format {header.get('format')!r}; this version of Ridgeway reads format {FORMAT}"
-            )
-        arrays = {name: file[name] for name in file.files}
+    with open(path, "rb") as stream:
+        header, arrays = _read(stream, path)
+    if header.get("format") != FORMAT:
+        raise ValueError(f"{path} has format {header.get('format')!r}; this version of Ridgeway reads format {FORMAT}")
     model = _embedding(header["embedding"])
     resolved = kernels.from_dict(header["kernel"], kernel)
     output = OutputScaling(*header["output"])
@@ -128,6 +124,19 @@ def _of_rank(model: Embedding, theta: Array, data: Data) -> Embedding:
     if not isinstance(model, Linear) or data.Z.shape[1] == 0:
         return model
     return Linear((theta.shape[0] - N_GLOBAL) // data.Z.shape[1])
+
+
+def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The header and arrays of a file that :func:`save` wrote, or an error that says it is not one."""
+    try:
+        with np.load(stream, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays["header"]))
+        if not isinstance(header, dict):
+            raise ValueError("its header is no description")
+    except (ValueError, EOFError, TypeError, KeyError, AttributeError, BadZipFile) as error:
+        raise ValueError(f"{path} is not a saved belief: {error}") from None
+    return header, arrays
 
 
 def _embedding(description: dict[str, Any]) -> Embedding:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway import validation
 from ridgeway.embeddings import Linear
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _BAR = 24
 def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) -> str:
     """Scales, the inputs that matter most, and how far to trust it; at most 80 columns wide."""
     n, D = belief.X.shape
+    top = validation.count(top, "top", 1)
     if names is not None and len(names) != D:
         raise ValueError(f"names must have one entry for each of the {D} inputs, got {len(names)}")
     labels = [f"x{j}" for j in range(D)] if names is None else [str(name) for name in names]

@@ -61,8 +61,11 @@ def noise_variance(value: Any, n: int) -> Array | None:
     )
     if array.shape != (n,):
         raise ValueError(f"noise_variance must be a number or have shape ({n},), got {array.shape}")
-    if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise ValueError("noise_variance must be finite and not negative")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if bad.size:
+        raise ValueError(
+            f"noise_variance must be finite and not negative, got {array[bad[0]]} for observation {bad[0]}"
+        )
     return np.array(array)
 
 
@@ -80,8 +83,9 @@ def bounds(value: Any, D: int) -> tuple[Array, Array] | None:
         if array.ndim > 1 or (array.ndim == 1 and array.shape != (D,)):
             raise ValueError(f"{name} bound must be a number or have shape ({D},), got {array.shape}")
         array = np.broadcast_to(array, (D,)).copy()
-        if not np.all(np.isfinite(array)):
-            raise ValueError(f"{name} bound must be finite")
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise ValueError(f"{name} bound must be finite, got {array[bad[0]]} for input {bad[0]}")
         pair.append(array)
     wrong = np.flatnonzero(pair[0] >= pair[1])
     if wrong.size:
@@ -94,6 +98,8 @@ def generator(random_state: Any) -> np.random.Generator:
     """A generator from a seed, a generator, an old ``RandomState``, or ``None`` for fresh entropy."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
+    if isinstance(random_state, int | np.integer) and random_state < 0:
+        raise ValueError(f"random_state must be a whole number of at least 0, got {random_state!r}")
     if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
         return np.random.default_rng(random_state)
     raise TypeError(f"random_state must be a whole number, a numpy Generator or None, got {random_state!r}")
@@ -106,16 +112,31 @@ def choice(value: Any, allowed: tuple[str, ...], name: str) -> Any:
     return value
 
 
+def count(value: Any, name: str, least: int = 0) -> int:
+    """``value`` as a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
 def _numeric(value: Any, name: str) -> Array:
+    if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
+        raise ValueError(
+            f"{name} must be complete, got a masked array with {int(np.ma.getmaskarray(value).sum())} hidden values"
+        )
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
     if array.dtype.kind == "c":
         raise ValueError(f"{name} must be real: Complex data not supported, got {array.dtype}")
+    if array.dtype.kind in "mM":
+        raise TypeError(f"{name} must hold numbers, got {array.dtype} data: dates and durations need a unit")
     if array.dtype.kind not in "fiub":
         try:
             array = array.astype(np.float64)
+        except OverflowError as error:
+            raise ValueError(f"{name} must hold numbers that a float can hold ({error})") from None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name} must hold numbers, got {array.dtype} data ({error})") from None
     return array.astype(np.float64, copy=False)
