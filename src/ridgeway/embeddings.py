@@ -45,6 +45,13 @@ class MomentGradients(NamedTuple):
     variance_u: Array  # (M, d)
 
 
+class CandidateTerms(NamedTuple):
+    """Matrices of the data alone, made once for all candidates."""
+
+    forward: Array  # (N, dN + dr): C_1ᵀ ... C_dᵀ, V_1 ... V_d
+    pull: Array  # (N, (1 + d)(1 + r)): columns of [1, U] times columns of [1, Z]
+
+
 class Embedding(Protocol):
     """What the engine asks of an embedding."""
 
@@ -62,8 +69,8 @@ class Embedding(Protocol):
     def contract(self, gp: ConditionedGP, weights: Array) -> Array:
         """``sum_ij weights_ij dK_ij/dparameter``, ``(P,)``, for symmetric weights."""
 
-    def hessian(self, gp: ConditionedGP) -> Array:
-        """Second derivatives of the log likelihood in the parameters, ``(P, P)``."""
+    def hessian(self, gp: ConditionedGP, out: Array) -> None:
+        """Write the second derivatives of the log likelihood in the parameters to ``out (P, P)``."""
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         """Derivatives of the predictive moments in the parameters."""
@@ -120,60 +127,66 @@ class Linear:
         # Paper eq. 4, first line; with weights W/2 this is the gradient of the log likelihood.
         return 2.0 * ((gp.U.T @ laplacian(weights * gp.K1)) @ gp.data.Z).ravel()
 
-    def hessian(self, gp: ConditionedGP) -> Array:
-        # Paper eq. 4, second line, all (dr)² entries at once (docs/method.md derives it).
+    def hessian(self, gp: ConditionedGP, out: Array) -> None:
+        # Paper eq. 4, second line, all (dr)² entries at once; docs/method.md derives it.
         d, r, Z, Ginv, W = self.rows, gp.data.Z.shape[1], gp.data.Z, gp.Ginv, gp.W
-        delta = [differences(gp.U[:, k], gp.U[:, k]) for k in range(d)]
-        C = [gp.K1 * delta[k] for k in range(d)]
-        T = [C[k] @ Ginv for k in range(d)]
+        delta = [differences(u, u) for u in gp.U.T]
+        C = [gp.K1 * difference for difference in delta]
+        T = [c @ Ginv for c in C]
         # V_k = (dK/dA_k) alpha = P_k Z, so its term joins the N × N matrix between Z and Z.
         P = [np.diag(c @ gp.alpha) - c * gp.alpha for c in C]
         GinvP = [Ginv @ p for p in P]
-        WK2 = W * gp.K2
-        H = np.empty((d * r, d * r))
+        WK1, WK2 = W * gp.K1, W * gp.K2
         for k in range(d):
+            between = []
             for m in range(k, d):
-                curvature = WK2 * delta[k] * delta[m]
+                curvature = WK2 * delta[k]
+                curvature *= delta[m]
                 if k == m:
-                    curvature += W * gp.K1
-                B = T[k] * T[m].T - Ginv * (T[k] @ C[m]) + laplacian(curvature) - P[k].T @ GinvP[m]
-                block = H[k * r : (k + 1) * r, m * r : (m + 1) * r]
-                np.matmul(Z.T, B @ Z, out=block)
-                if k != m:
-                    H[m * r : (m + 1) * r, k * r : (k + 1) * r] = block.T
-        return H
+                    curvature += WK1
+                B = laplacian(curvature)
+                B += T[k] * T[m].T
+                B -= Ginv * (T[k] @ C[m])
+                B -= P[k].T @ GinvP[m]
+                between.append(B @ Z)
+            here = slice(k * r, (k + 1) * r)
+            # One wide product for all blocks to the right runs faster than one for each.
+            np.matmul(Z.T, np.hstack(between), out=out[here, k * r :])
+            out[(k + 1) * r :, here] = out[here, (k + 1) * r :].T
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
-        d, Z, alpha = self.rows, gp.data.Z, gp.alpha
+        # With w_k = K1 ∘ (u*_k - U_k), sums over the data of w_k times anything are a difference of
+        # two products with K1, so that one matrix product serves every row k of A.
+        d, n = self.rows, gp.data.n
         m, r = at.Z.shape
+        terms = gp.candidate_terms
+        moved = at.a @ terms.forward
+        by_mean = (at.K1 @ (gp.alpha[:, None] * terms.pull)).reshape(m, 1 + d, 1 + r)
+        by_variance = ((at.K1 * at.a) @ terms.pull).reshape(m, 1 + d, 1 + r)
         mean, variance = np.empty((m, d, r)), np.empty((m, d, r))
         mean_u, variance_u = np.empty((m, d)), np.empty((m, d))
-        C = [gp.K1 * differences(gp.U[:, k], gp.U[:, k]) for k in range(d)]
-        V = self._response(gp, C)
         for k in range(d):
-            w = at.K1 * differences(at.U[:, k], gp.U[:, k])
-            mean_u[:, k] = w @ alpha
-            mean[:, k] = mean_u[:, k, None] * at.Z
-            mean[:, k] -= w @ (alpha[:, None] * Z)
-            mean[:, k] -= at.a @ V[:, k * r : (k + 1) * r]
-            w *= at.a
-            variance_u[:, k] = -2.0 * w.sum(axis=1)
-            pull = at.a @ C[k].T
-            pull *= at.a
-            pull += w
-            variance[:, k] = variance_u[:, k, None] * at.Z
-            variance[:, k] += 2.0 * (pull @ Z)
+            u = at.U[:, k, None]
+            w_mean = u * by_mean[:, 0] - by_mean[:, 1 + k]
+            mean_u[:, k] = w_mean[:, 0]
+            mean[:, k] = w_mean[:, :1] * at.Z - w_mean[:, 1:] - moved[:, d * n + k * r : d * n + (k + 1) * r]
+            w_variance = u * by_variance[:, 0] - by_variance[:, 1 + k]
+            variance_u[:, k] = -2.0 * w_variance[:, 0]
+            twice = w_variance[:, 1:] + (moved[:, k * n : (k + 1) * n] * at.a) @ gp.data.Z
+            variance[:, k] = variance_u[:, k, None] * at.Z + 2.0 * twice
         return MomentGradients(mean.reshape(m, d * r), variance.reshape(m, d * r), mean_u, variance_u)
+
+    def candidate_terms(self, gp: ConditionedGP) -> CandidateTerms:
+        """What :meth:`moment_gradients` multiplies every block of candidates with."""
+        Z, alpha = gp.data.Z, gp.alpha
+        C = [gp.K1 * differences(u, u) for u in gp.U.T]
+        V = [(c @ alpha)[:, None] * Z - c @ (alpha[:, None] * Z) for c in C]  # (dK/dA_k) alpha
+        ones = np.ones((gp.data.n, 1))
+        pull = np.einsum("na,nb->nab", np.hstack([ones, gp.U]), np.hstack([ones, Z]))
+        return CandidateTerms(np.hstack([*(c.T for c in C), *V]), pull.reshape(gp.data.n, -1))
 
     def matrix(self, parameters: Array, basis: Array) -> Array:
         return parameters.reshape(self.rows, -1) @ basis
-
-    @staticmethod
-    def _response(gp: ConditionedGP, C: list[Array]) -> Array:
-        """``V_k = (dK/dA_k) alpha`` side by side, ``(N, dr)``."""
-        Z, alpha = gp.data.Z, gp.alpha
-        weighted = alpha[:, None] * Z
-        return np.hstack([(c @ alpha)[:, None] * Z - c @ weighted for c in C])
 
 
 class _LengthScales:
@@ -182,7 +195,7 @@ class _LengthScales:
     ``lambda`` is a log length scale and ``E`` the part of the squared distance it scales.
     """
 
-    def hessian(self, gp: ConditionedGP) -> Array:
+    def hessian(self, gp: ConditionedGP, out: Array) -> None:
         # Paper eq. 4, second line, with d²K = K2 ∘ E_p ∘ E_q + 2 [p = q] K1 ∘ E_p.
         E = self._parts(gp)
         p, n = E.shape[0], gp.data.n
@@ -194,7 +207,7 @@ class _LengthScales:
         H = 0.5 * (flat @ swapped.T) - response @ gp.Ginv @ response.T
         H += 0.5 * ((E * (gp.W * gp.K2)).reshape(p, n * n) @ E.reshape(p, n * n).T)
         H.flat[:: p + 1] -= np.tensordot(dK, gp.W, axes=([1, 2], [0, 1]))
-        return H
+        out[...] = H
 
     def _parts(self, gp: ConditionedGP) -> Array:
         raise NotImplementedError  # pragma: no cover

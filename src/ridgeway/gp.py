@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 from scipy.spatial.distance import cdist
 
-from ridgeway.embeddings import Embedding
+from ridgeway.embeddings import CandidateTerms, Embedding, Linear
 from ridgeway.errors import NumericalError
 from ridgeway.kernels import Kernel
 from ridgeway.types import Array
@@ -101,6 +101,12 @@ class ConditionedGP:
         """``L⁻¹``, ``(N, N)``: for many candidates a matrix product beats a triangular solve."""
         inverse, _ = dtrtri(self.L, lower=1)
         return np.ascontiguousarray(inverse)
+
+    @cached_property
+    def candidate_terms(self) -> CandidateTerms:
+        """Products with the data that the derivatives at every candidate of a linear embedding use."""
+        assert isinstance(self.embedding, Linear)
+        return self.embedding.candidate_terms(self)
 
     @cached_property
     def W(self) -> Array:

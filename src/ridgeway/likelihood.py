@@ -47,8 +47,9 @@ def hessian(gp: ConditionedGP) -> Array:
     dW[LOG_OUTPUT_SCALE] += 2.0 * (Ginv - GinvNGinv)
     dW[LOG_NOISE] += 2.0 * sigma2 * Ginv2
 
-    H = np.zeros((n_theta, n_theta))
-    H[:-N_GLOBAL, :-N_GLOBAL] = gp.embedding.hessian(gp)
+    H = np.empty((n_theta, n_theta))
+    H[-N_GLOBAL:], H[:, -N_GLOBAL:] = 0.0, 0.0
+    gp.embedding.hessian(gp, out=H[:-N_GLOBAL, :-N_GLOBAL])
     for q, derivative in dW.items():
         weights = 0.5 * derivative
         if q == LOG_OUTPUT_SCALE:  # dK/dparameter itself doubles with log gamma
