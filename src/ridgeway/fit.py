@@ -26,7 +26,7 @@ from ridgeway.threads import blas_threads
 from ridgeway.types import Array, Inputs, RandomState
 
 INFERENCES = ("nested", "map")
-WARM_STARTS = 2  # fresh searches beside the modes of an earlier belief
+WARM_STARTS = 1  # fresh searches beside the modes of an earlier belief
 SUBSET = 400  # observations above which modes are first searched for on a part of them
 LARGEST_AUTO = 5  # dimensions that Linear("auto") tries
 _TIES = 0.2  # share of the outputs that one value must have for the response to count as saturated
@@ -79,7 +79,7 @@ def fit(
     random_state
         Seed of the starts; the same seed gives the same belief.
     n_starts
-        Searches for modes; by default 40, or 2 beside an ``initial`` belief.
+        Searches for modes; by default 40 (more from ``d = 3``), or 1 beside an ``initial`` belief.
     progress
         Called with a sentence before each longer piece of work.
 
@@ -260,8 +260,9 @@ def _infer(
     posterior: Posterior, inference: Any, rng: np.random.Generator, n_starts: int | None,
     modes: tuple[Array, ...], progress: Progress | None,
 ) -> Inferred:  # fmt: skip
+    d = posterior.embedding.rows if isinstance(posterior.embedding, Linear) else 1
     if n_starts is None:
-        n_starts = WARM_STARTS if modes else N_STARTS
+        n_starts = WARM_STARTS if modes else N_STARTS * max(1, d - 1)
     n = posterior.data.n
     if n > SUBSET and n_starts > WARM_STARTS:
         # Modes are found on a part of the data at a fraction of the cost, then followed on all.

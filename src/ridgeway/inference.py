@@ -34,6 +34,8 @@ _TEMPERATURE = 3.0  # Laplace evidences of different modes are wrong by several 
 _RANK_BONUS = 3.0  # nats for each row: the user asked for them, and Laplace shortchanges larger models
 _LEAST_WEIGHT = 0.02
 _HOPELESS = 15.0  # nats below the best at which a mode is given up
+_FEW_EVALUATIONS = 3
+_WARM_MARGIN = 5.0  # nats below the best at which a fresh start beside known modes is not climbed from
 _GAIN = 0.2  # nats of evidence that a probe must add to be climbed from
 
 
@@ -139,12 +141,17 @@ def _modes_of_rank(
 ) -> tuple[list[modes.Optimum], list[nested.Nested]]:  # fmt: skip
     inner, _ = nested.split(posterior)
     found = modes.search(posterior, inner, n_starts, rng, say) if n_starts else []
-    queue = [(theta, 1) for theta in initial] + [(o.laplace.theta, o.reached) for o in found[:finalists]]
     optima: list[modes.Optimum] = []
-    for i, (theta, count) in enumerate(queue):
-        say(f"evidence of mode {i + 1} of {len(queue)}")
+    for i, theta in enumerate(initial):  # one more observation moves a mode little: the best is followed with care
+        evaluations = nested.MOST_EVALUATIONS if i == 0 else _FEW_EVALUATIONS
+        with suppress(NumericalError):
+            optima = modes.merge(optima, nested.maximize_evidence(posterior, theta, most_evaluations=evaluations))
+    for i, optimum in enumerate(found[:finalists]):
+        say(f"evidence of mode {i + 1} of {min(len(found), finalists)}")
         with suppress(NumericalError):  # a mode that floating point cannot follow; others remain
-            optima = modes.merge(optima, _climb_evidence(posterior, theta, optima), count)
+            margin = _WARM_MARGIN if initial else np.inf
+            climbed = _climb_evidence(posterior, optimum.laplace.theta, optima, margin)
+            optima = modes.merge(optima, climbed, optimum.reached)
     concluded: dict[int, nested.Nested] = {}
     for last in (False, True):  # a probe that beats the best mode is climbed from, once
         for optimum in _leading(optima):
@@ -164,8 +171,12 @@ def _leading(optima: list[modes.Optimum]) -> list[modes.Optimum]:
     return [o for o in optima if o.laplace.log_evidence > best - _HOPELESS][:N_COMPONENTS]
 
 
-def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optimum]) -> Laplace:
-    """The evidence's optimum near ``theta``; a climb that an earlier one has made is cut short."""
+def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optimum], margin: float) -> Laplace:
+    """The evidence's optimum near ``theta``.
+
+    A climb that an earlier one has made is cut short, and so is one that would start more than
+    ``margin`` nats below the best at the best's own scales and noise.
+    """
     inner, outer = nested.split(posterior)
     if not optima or outer.shape[0] == 0:
         return nested.maximize_evidence(posterior, theta)
@@ -175,6 +186,8 @@ def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optim
     there = settle(posterior, moved, inner)
     if modes.same(there, best):
         return best
+    if there.log_evidence < best.log_evidence - margin:
+        return there
     theta = max((there.theta, theta), key=posterior.log_density)
     return nested.maximize_evidence(posterior, theta, best.log_evidence - _HOPELESS)
 

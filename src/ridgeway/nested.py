@@ -24,7 +24,7 @@ _OUTER = (LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE)
 _STEP = 1e-3  # of the finite differences of the log determinant, in units of the prior's width
 _GRADIENT_TOLERANCE = 0.03  # in units of the outer posterior's width: 5e-4 nats from the top
 _EVIDENCE_TOLERANCE = 3e-3  # nats that an iteration must gain to be followed by another
-_MOST_EVALUATIONS = 14
+MOST_EVALUATIONS = 14
 _FARTHEST = 10.0  # prior widths that a climb may go
 _PATIENCE = 6  # evaluations before a climb can be called hopeless
 _LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
@@ -93,7 +93,9 @@ def evidence_gradient(posterior: Posterior, lap: Laplace, outer: Array) -> Array
     return result
 
 
-def maximize_evidence(posterior: Posterior, theta: Array, hopeless: float = -np.inf) -> Laplace:
+def maximize_evidence(
+    posterior: Posterior, theta: Array, hopeless: float = -np.inf, most_evaluations: int = MOST_EVALUATIONS
+) -> Laplace:
     """Climb the evidence over the outer hyperparameters from ``theta``.
 
     A climb that is still below ``hopeless`` after a few evaluations is given up.
@@ -128,7 +130,7 @@ def maximize_evidence(posterior: Posterior, theta: Array, hopeless: float = -np.
             options={
                 "gtol": _GRADIENT_TOLERANCE,
                 "ftol": _EVIDENCE_TOLERANCE / max(abs(best.log_evidence), 1.0),
-                "maxfun": _MOST_EVALUATIONS,
+                "maxfun": most_evaluations,
             },
         )
     return best
