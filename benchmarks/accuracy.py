@@ -54,8 +54,12 @@ def pool(D: int) -> np.ndarray:
     return np.vstack([rng.uniform(-1, 1, (10_000, D)), ball])
 
 
-def paper_draw(D: int, d: int, seed: int, inference: str) -> tuple[float, float, float, float]:
-    """RMSE against f and against y, NLPD of y, and CPU seconds: fit to 100, fix, retrain on 100 others."""
+def paper_draw(D: int, d: int, seed: int, inference: str) -> tuple[float, ...]:
+    """Fit to 100 points, carry the hyperparameters over to 100 others, score on 1,000; ten times.
+
+    RMSE against f, against y, and NLPD with the best mode plugged in; RMSE against f and NLPD
+    with the belief's uncertainty of the embedding (``mgp``); CPU seconds of the fit.
+    """
     f, points = from_model(D, d, random_state=seed), pool(D)
     rng = np.random.default_rng(10_000 + seed)
     X = points[rng.choice(len(points), 100, replace=False)]
@@ -66,28 +70,30 @@ def paper_draw(D: int, d: int, seed: int, inference: str) -> tuple[float, float,
     for _ in range(10):
         chosen = rng.choice(len(points), 1100, replace=False)
         train, test = points[chosen[:100]], points[chosen[100:]]
-        plugged = belief.condition_on(train, f(train) + NOISE * rng.standard_normal(100))
-        prediction = plugged.predict(test, marginal="map")
-        y_test = f(test) + NOISE * rng.standard_normal(1000)
-        variance = prediction.variance + plugged.noise_variance
-        scores.append(
-            (rmse(prediction.mean, f(test)), rmse(prediction.mean, y_test), nlpd(prediction.mean, variance, y_test))
-        )
+        carried = belief.condition_on(train, f(train) + NOISE * rng.standard_normal(100))
+        truth, y = f(test), f(test) + NOISE * rng.standard_normal(1000)
+        plugged, marginal = carried.predict(test, "map"), carried.predict(test, "mgp")
+        density = [nlpd(p.mean, p.variance + carried.noise_variance, y) for p in (plugged, marginal)]
+        errors = rmse(plugged.mean, truth), rmse(plugged.mean, y), rmse(marginal.mean, truth)
+        scores.append((errors[0], errors[1], density[0], errors[2], density[1]))
     return (*np.mean(scores, axis=0), seconds)
 
 
 def paper_table(run: Callable, draws: int = 5) -> Iterable[str]:
-    yield "| D | d | inference | RMSE of f | RMSE of y | NLPD | target | met | paper's BALD | CPU s |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    yield "| D | d | inference | plugged: RMSE f | RMSE y | NLPD | belief: RMSE f | NLPD | target | met | paper | s |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     cells = [(D, d, method) for D, d in PAPER_TARGETS for method in ("nested", "map")]
     jobs = [(D, d, seed, method) for D, d, method in cells for seed in range(draws)]
-    results = np.array(run(paper_draw, jobs)).reshape(len(cells), draws, 4).mean(axis=1)
-    for (D, d, method), (of_f, of_y, density, seconds) in zip(cells, results, strict=True):
+    results = np.array(run(paper_draw, jobs)).reshape(len(cells), draws, 6)
+    for (D, d, method), rows in zip(cells, results, strict=True):
+        of_f, of_y, plugged, belief_f, density, seconds = rows.mean(axis=0)
         goal, paper = PAPER_TARGETS[D, d], PAPER_BALD[D, d]
-        met = "yes" if of_f <= goal[0] and density <= goal[1] else "no"
+        verdict = " / ".join("yes" if x <= g else "no" for x, g in zip((belief_f, density), goal, strict=True))
+        spread = rows[:, 3].std(ddof=1) / np.sqrt(draws)
         yield (
-            f"| {D} | {d} | {method} | {of_f:.3f} | {of_y:.3f} | {density:.3f} | {goal[0]} / {goal[1]} "
-            f"| {met if method == 'nested' else ''} | {paper[0]} / {paper[1]} | {seconds:.1f} |"
+            f"| {D} | {d} | {method} | {of_f:.3f} | {of_y:.3f} | {plugged:.3f} | {belief_f:.3f} ± {spread:.3f} "
+            f"| {density:.3f} | {goal[0]} / {goal[1]} | {verdict if method == 'nested' else ''} "
+            f"| {paper[0]} / {paper[1]} | {seconds:.1f} |"
         )
 
 
@@ -112,7 +118,8 @@ def peer_table(run: Callable, folder: Path) -> Iterable[str]:
     for (kind, goal), rows in zip(PEER_TARGETS.items(), results, strict=True):
         error, density, seconds = rows.mean(axis=0)
         met = "yes" if error <= goal[0] and density <= goal[1] else "no"
-        yield f"| {kind} | {error:.4f} | {density:.4f} | {goal[0]} / {goal[1]} | {met} | {seconds:.1f} | {rows[:, 2].max():.1f} |"
+        times = f"{seconds:.1f} | {rows[:, 2].max():.1f}"
+        yield f"| {kind} | {error:.4f} | {density:.4f} | {goal[0]} / {goal[1]} | {met} | {times} |"
 
 
 # -- do no harm -----------------------------------------------------------------------------------
@@ -141,7 +148,7 @@ def harm_draw(problem: Problem, inference: str) -> tuple[float, float, float, fl
 def harm_table(run: Callable) -> Iterable[str]:
     cases = list(problems())
     results = np.array(run(harm_draw, [(case, "nested") for case in cases]))
-    yield "| family | problems | worst excess, nats | above 0.3 | above 1 | coverage of 95 % | RMSE / LassoCV's | CPU s |"
+    yield "| family | problems | worst excess, nats | above 0.3 | above 1 | coverage | RMSE / LassoCV's | CPU s |"
     yield "|---|---|---|---|---|---|---|---|"
     for family in dict.fromkeys(case.family for case in cases):
         rows = results[[case.family == family for case in cases]]
@@ -223,9 +230,11 @@ log predictive density of noisy observations, in nats; smaller is better.
 """
 PAPER_TEXT = """
 Functions drawn from the paper's model (prior scale `5/4 · D^(-1/2)`, noise 0.1, not told), 100
-*random* points of its pool, and its test protocol: hyperparameters fixed at the best mode, a
-process retrained on 100 fresh points and scored on 1,000, ten times; averages over five draws.
-The paper's own numbers beside them are those of its *active* selection.
+*random* points of its pool, and its test protocol: hyperparameters carried over to 100 fresh
+points and scored on 1,000, ten times; averages over five draws, with the standard error of the
+RMSE. *Plugged in* takes the best mode for the truth, as the paper does; *belief* keeps what the
+fit knows about its own uncertainty (`belief.condition_on(X, y)`), and is what the target is held
+against. The paper's own numbers beside them are those of its *active* selection.
 """
 PEERS_TEXT = """
 Functions drawn from the model, 100 random points, five draws each, `rw.fit(X, y, rw.Linear(2))`.
@@ -238,7 +247,9 @@ engineering functions with inputs that do nothing, linear, clipped, heavy-tailed
 pure-noise responses; N from 20 to 200, D from 5 to 60. *Excess* is the NLPD above that of
 predicting the training mean and variance. The promise is at most 0.3 nats in 198 of 200, at most
 1 in all, coverage of the 95 % interval between 85 % and 99.5 % in each family, and on linear
-responses with N > 1.5 D an RMSE within 10 % of LassoCV's.
+responses with N > 1.5 D an RMSE within 10 % of LassoCV's. Linear responses have weights on all
+inputs; *sparse linear* ones on fewer than half, which is what the lasso is made for and a
+Gaussian prior over directions is not.
 """
 
 if __name__ == "__main__":

@@ -27,8 +27,16 @@ class Problem:
     upper: np.ndarray
 
 
-def _sampled(family: str, f: tf.TestFunction, n: int, d: int, noise: float, rng: np.random.Generator,
-             warp: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None, tails: bool = False) -> Problem:  # fmt: skip
+def _sampled(
+    family: str,
+    f: tf.TestFunction,
+    n: int,
+    d: int,
+    noise: float,
+    rng: np.random.Generator,
+    warp: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    tails: bool = False,
+) -> Problem:
     """Noise is relative to the function's own standard deviation over the box."""
     X, X_test = f.sample(n, rng), f.sample(N_TEST, rng)
     y, y_test = f(X), f(X_test)
@@ -41,8 +49,8 @@ def _sampled(family: str, f: tf.TestFunction, n: int, d: int, noise: float, rng:
     return Problem(family, f"{f.name} n={n} d={d} noise={noise}", d, X, y, X_test, y_test, f.lower, f.upper)
 
 
-def _linear(D: int, rng: np.random.Generator) -> tf.TestFunction:
-    k = rng.integers(1, D + 1)
+def _linear(D: int, rng: np.random.Generator, sparse: bool = False) -> tf.TestFunction:
+    k = int(rng.integers(1, D // 2 + 1)) if sparse else D
     w = np.zeros(D)
     w[rng.choice(D, k, replace=False)] = rng.standard_normal(k)
     return tf.TestFunction(f"linear-{k}-of-{D}", -np.ones(D), np.ones(D), lambda X: X @ w, w[None])
@@ -66,8 +74,15 @@ def problems() -> Iterator[Problem]:
         yield _sampled("engineering", f, int(rng.integers(20, 201)), 1 + i // 5 % 3, (0.0, 0.1)[i % 2], rng)
     for i in range(30):
         rng = np.random.default_rng(3000 + i)
-        f = _linear(int(rng.integers(5, 61)), rng)
-        yield _sampled("linear", f, int(rng.integers(20, 201)), 1 + i % 3, (0.0, 0.05, 0.3)[i // 3 % 3], rng)
+        f = _linear(int(rng.integers(5, 61)), rng, sparse=i >= 20)
+        yield _sampled(
+            "linear" if i < 20 else "sparse linear",
+            f,
+            int(rng.integers(20, 201)),
+            1 + i % 3,
+            (0.0, 0.05, 0.3)[i // 3 % 3],
+            rng,
+        )
     for i in range(25):
         rng = np.random.default_rng(4000 + i)
         f = (
