@@ -6,40 +6,47 @@ one thread, so that a busy machine disturbs both sides alike; what counts are th
 
 from __future__ import annotations
 
-import os
-
-# One thread everywhere, told before numpy is imported.
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-os.environ["MKL_NUM_THREADS"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
-
 import argparse
 import json
 import resource
 import subprocess
 import sys
-import textwrap
-import time
-import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_info
 
 import ridgeway as rw
-from ridgeway import kernels, likelihood, marginal, rowspace
-from ridgeway.gp import ConditionedGP, Data, condition
-from ridgeway.scaling import InputScaling
-from ridgeway.testfunctions import TestFunction, from_model
-
-NOISE = 0.1  # standard deviation of the noise in every problem
-FEW_STARTS = 4  # searches of the fits whose growth is measured
-Work = Callable[[], Any]
+from growth import growth_in_candidates, growth_in_dimensions, growth_in_inputs, growth_in_observations
+from measuring import (
+    NOISE,
+    PRODUCT,
+    Problem,
+    Section,
+    Target,
+    afresh,
+    agree,
+    at_most,
+    candidate_gradients,
+    clock,
+    conditioning,
+    figure,
+    fit,
+    likelihood_and_gradient,
+    plain_predictions,
+    problem,
+    product,
+    product_rate,
+    race,
+    table,
+    timed,
+    times,
+)  # fmt: skip  # isort: skip
+from ridgeway import likelihood
 
 INTRO = """# Performance
 
@@ -56,188 +63,6 @@ model (`ridgeway.testfunctions.from_model`) with noise of standard deviation 0.1
 observations of `D` inputs, `d` rows of the embedding, `M` candidates. Where a rival computes the same numbers as we
 do, the script stops unless they agree to six digits.
 """
-
-
-# -- tables ----------------------------------------------------------------------------------
-
-
-class Target(NamedTuple):
-    """A promise, and what was measured."""
-
-    what: str
-    promise: str
-    measured: str
-    met: bool
-
-    @property
-    def verdict(self) -> str:
-        return "met" if self.met else "**missed**"
-
-    @property
-    def cell(self) -> str:
-        return f"{self.promise}: {self.verdict}"
-
-
-@dataclass(frozen=True)
-class Section:
-    """One table of the page, and what to know to read it."""
-
-    title: str
-    text: str
-    header: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    targets: tuple[Target, ...] = ()
-
-    def markdown(self) -> str:
-        text = textwrap.fill(self.text, 120, break_long_words=False, break_on_hyphens=False)
-        return f"## {self.title}\n\n{text}\n\n{table(self.header, self.rows)}"
-
-
-def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Markdown with columns aligned, the first to the left and the others to the right."""
-    cells = [header, *rows]
-    widths = [max(len(row[j]) for row in cells) for j in range(len(header))]
-    lines = []
-    for row in cells:
-        padded = [c.rjust(w) if j else c.ljust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True))]
-        lines.append(f"| {' | '.join(padded)} |")
-    rule = "|".join("-" * (w + 1) + ":" if j else "-" * (w + 2) for j, w in enumerate(widths))
-    return "\n".join([lines[0], f"|{rule}|", *lines[1:]]) + "\n"
-
-
-def figure(x: float, digits: int = 3) -> str:
-    """A number to a few significant digits, without powers of ten."""
-    decimals = digits - 1 - int(np.floor(np.log10(abs(x)))) if x else 0
-    return f"{x:,.{np.clip(decimals, 0, 6)}f}"
-
-
-def times(x: float) -> str:
-    return f"{figure(x, 2)}×"
-
-
-def at_most(what: str, limit: float, measured: float, unit: str) -> Target:
-    return Target(what, f"≤ {limit:g}{unit}", f"{figure(measured)}{unit}", measured <= limit)
-
-
-# -- the stopwatch ---------------------------------------------------------------------------
-
-
-def clock(work: Work, calls: int = 1) -> float:
-    """CPU seconds of one call."""
-    start = time.process_time()
-    for _ in range(calls):
-        work()
-    return (time.process_time() - start) / calls
-
-
-def timed(work: Work) -> tuple[float, Any]:
-    """CPU seconds of work that is done once, and its result."""
-    start = time.process_time()
-    result = work()
-    return time.process_time() - start, result
-
-
-def race(contestants: dict[str, Work], rounds: int = 7, least: float = 0.05) -> dict[str, float]:
-    """Best CPU seconds of one call of each, in turns; a turn repeats short work for ``least`` seconds."""
-    calls = {name: max(1, round(least / max(clock(work), 1e-6))) for name, work in contestants.items()}
-    best = dict.fromkeys(contestants, np.inf)
-    for _ in range(rounds):
-        for name, work in contestants.items():
-            best[name] = min(best[name], clock(work, calls[name]))
-    return best
-
-
-PRODUCT = 1000  # rows and columns of the matrix product that is the unit of speed
-
-
-def product() -> Work:
-    A = np.random.default_rng(0).standard_normal((PRODUCT, PRODUCT))
-    return lambda: A @ A
-
-
-def product_rate(seconds: float) -> float:
-    """GFLOP/s."""
-    return 2e-9 * PRODUCT**3 / seconds
-
-
-# -- problems --------------------------------------------------------------------------------
-
-
-class Problem(NamedTuple):
-    """A function drawn from the model and noisy observations of it."""
-
-    f: TestFunction
-    X: np.ndarray
-    y: np.ndarray
-
-    def rmse(self, predict: Callable[[np.ndarray], np.ndarray]) -> float:
-        """Error at 1,000 new points, against the function without noise."""
-        points = self.f.sample(1000, 12345)
-        return float(np.sqrt(np.mean((predict(points).ravel() - self.f(points)) ** 2)))
-
-
-def problem(n: int, D: int, d: int = 2, seed: int = 0) -> Problem:
-    f = from_model(D, d, random_state=seed)
-    rng = np.random.default_rng(1000 + seed)
-    X = f.sample(n, rng)
-    return Problem(f, X, f(X) + NOISE * rng.standard_normal(n))
-
-
-def fit(X: np.ndarray, y: np.ndarray, d: int = 2, **options: Any) -> rw.Belief:
-    """``rw.fit`` told the box; its warnings are for people with data of their own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rw.RidgewayWarning)
-        return rw.fit(X, y, rw.Linear(d), bounds=(-1.0, 1.0), **options)
-
-
-def conditioning(p: Problem, reduced: bool = False) -> Callable[[], ConditionedGP]:
-    """The engine at the true hyperparameters, inputs reduced or as they are; every call starts from nothing."""
-    Z, A = p.X, p.f.embedding
-    assert A is not None
-    if reduced:
-        space = rowspace.reduce(p.X, InputScaling.from_bounds(p.f.lower, p.f.upper))
-        Z, A = space.Z, space.restrict(A)
-    theta = np.concatenate([A.ravel(), [0.0, np.log(NOISE), 0.0, 0.0]])
-    data = Data(Z, p.y, np.zeros(len(p.y)))
-    model, kernel = rw.Linear(A.shape[0]), kernels.resolve("se")
-    return lambda: condition(model, kernel, data, theta)
-
-
-def afresh(start: Callable[[], ConditionedGP], derive: Callable[[ConditionedGP], Any]) -> Any:
-    """Derivatives of a process that has nothing cached yet."""
-    return derive(start())
-
-
-def likelihood_and_gradient(gp: ConditionedGP) -> tuple[float, np.ndarray]:
-    return gp.log_likelihood(), likelihood.gradient(gp)
-
-
-def candidate_gradients(gp: ConditionedGP, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of predictive mean and variance in all hyperparameters, in the blocks of `marginal`."""
-    parts = []
-    step = marginal.block_size(gp.data.n, gp.theta.shape[0])
-    for i in range(0, len(points), step):
-        mean, variance, at = marginal.predictive(gp, points[i : i + step])
-        parts.append(marginal.moment_gradients(gp, variance, mean, at)[:2])
-    means, variances = zip(*parts, strict=True)
-    return np.concatenate(means), np.concatenate(variances)
-
-
-def plain_predictions(start: Callable[[], ConditionedGP], Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance at ``Z``, conditioning included, hyperparameters taken as known."""
-    gp = start()
-    moments = marginal.moments(gp, np.zeros((gp.theta.shape[0], 0)), Z, np.zeros(len(Z)), 0.0, "map")
-    return moments.mean, moments.variance
-
-
-def agree(ours: np.ndarray, theirs: Any, what: str) -> None:
-    """Stop unless two contestants have computed the same."""
-    gap = float(np.abs(ours - np.asarray(theirs).reshape(ours.shape)).max() / np.abs(ours).max())
-    if not gap < 1e-6:
-        raise AssertionError(f"{what} differ by {gap:.1e} of the largest: these contestants do not do the same work")
-
-
-# -- the tables: derivatives and scores ------------------------------------------------------
 
 
 def machine(quick: bool) -> Section:
@@ -496,88 +321,6 @@ def memory(name: str) -> float:
         line = next(line for line in status.read_text().splitlines() if line.startswith(name))
         return 1024.0 * int(line.split()[1])
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)  # in bytes where there is no /proc
-
-
-# -- the tables: growth ----------------------------------------------------------------------
-
-
-def growth(title: str, text: str, symbol: str, sizes: list[int], columns: dict[str, list[float]]) -> Section:
-    """A table over sizes, with the exponents that fit it: the slopes of log time over log size."""
-    rows = [(f"{size:,}", *(figure(c[i]) for c in columns.values())) for i, size in enumerate(sizes)]
-    rows.append(("exponent over all", *(f"{exponent(sizes, c):.2f}" for c in columns.values())))
-    rows.append(("exponent over the last three", *(f"{exponent(sizes[-3:], c[-3:]):.2f}" for c in columns.values())))
-    return Section(title, text, (f"`{symbol}`", *columns), rows)
-
-
-def exponent(sizes: list[int], seconds: list[float]) -> float:
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-
-
-def fit_seconds(n: int, D: int, d: int, n_functions: int) -> float:
-    """CPU seconds of a fit with few starts, averaged over functions."""
-    seconds = []
-    for seed in range(n_functions):
-        p = problem(n, D, d, seed)
-        seconds.append(clock(partial(fit, p.X, p.y, d, n_starts=FEW_STARTS)))
-    return float(np.mean(seconds))
-
-
-OBSERVATIONS = """`D` = 20, `d` = 2; CPU time. Likelihood and gradient, the exact Hessian, and a fit with 4 starts,
-averaged over three functions up to 400 observations. Above that a fit searches for modes on 400 of them and follows
-the best two on all."""
-
-
-def growth_in_observations(quick: bool) -> Section:
-    sizes = [50, 100, 200, 400] if quick else [50, 100, 200, 400, 1000, 2000]
-    columns: dict[str, list[float]] = {"gradient, ms": [], "Hessian, ms": [], "fit, s": []}
-    for n in sizes:
-        start = conditioning(problem(n, 20))
-        derivatives = {"gradient, ms": likelihood_and_gradient, "Hessian, ms": likelihood.hessian}
-        best = race({name: partial(afresh, start, derive) for name, derive in derivatives.items()}, 3)
-        for name, seconds in best.items():
-            columns[name].append(1e3 * seconds)
-        columns["fit, s"].append(fit_seconds(n, 20, 2, 1 if quick or n > 400 else 3))
-    return growth("Growth in observations", OBSERVATIONS, "N", sizes, columns)
-
-
-INPUTS = """A fit with 4 starts, `N` = 60, `d` = 2; CPU time, averaged over three functions. Up to `D` = `N` each input
-brings parameters; from there on the data span 60 directions and more inputs cost their inner products alone. Some
-searches are longer than others, whatever the size."""
-
-
-def growth_in_inputs(quick: bool) -> Section:
-    sizes = [10**k for k in range(1, 6 if quick else 7)]
-    seconds = [fit_seconds(60, D, 2, 1 if quick else 3) for D in sizes]
-    return growth("Growth in inputs", INPUTS, "D", sizes, {"fit, s": seconds})
-
-
-DIMENSIONS = """`N` = 100, `D` = 20; CPU time. The exact Hessian, and a fit with 4 starts, averaged over three
-functions."""
-
-
-def growth_in_dimensions(quick: bool) -> Section:
-    sizes = [1, 2, 3] if quick else [1, 2, 3, 4, 5]
-    columns: dict[str, list[float]] = {"Hessian, ms": [], "fit, s": []}
-    for d in sizes:
-        best = race({"Hessian": partial(afresh, conditioning(problem(100, 20, d)), likelihood.hessian)}, 3)
-        columns["Hessian, ms"].append(1e3 * best["Hessian"])
-        columns["fit, s"].append(fit_seconds(100, 20, d, 1 if quick else 3))
-    return growth("Growth in dimensions of the embedding", DIMENSIONS, "d", sizes, columns)
-
-
-CANDIDATES = """`belief.bald`, `N` = 100, `D` = 20, `d` = 2; CPU time."""
-
-
-def growth_in_candidates(quick: bool) -> Section:
-    sizes = [10**k for k in range(2, 6 if quick else 7)]
-    p = problem(100, 20)
-    belief = fit(p.X, p.y)
-    seconds = []
-    for m in sizes:
-        work = partial(belief.bald, p.f.sample(m, 7))
-        seconds.append(race({"bald": work}, 3 if m < 10**5 else 1)["bald"])
-    columns = {"scores, s": seconds, "a thousand, ms": [1e6 * s / m for s, m in zip(seconds, sizes, strict=True)]}
-    return growth("Growth in candidates", CANDIDATES, "M", sizes, columns)
 
 
 # -- the page --------------------------------------------------------------------------------

@@ -75,9 +75,6 @@ class Embedding(Protocol):
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         """Derivatives of the predictive moments in the parameters."""
 
-    def matrix(self, parameters: Array, basis: Array) -> Array:
-        """The matrix ``R`` that these parameters stand for; ``basis (r, D)``."""
-
 
 def laplacian(weights: Array) -> Array:
     """``diag(P·1) - P``: the quadratic form ``½ sum_ij P_ij (v_i - v_j)²``."""
@@ -185,9 +182,6 @@ class Linear:
         pull = np.einsum("na,nb->nab", np.hstack([ones, gp.U]), np.hstack([ones, Z]))
         return CandidateTerms(np.hstack([*(c.T for c in C), *V]), pull.reshape(gp.data.n, -1))
 
-    def matrix(self, parameters: Array, basis: Array) -> Array:
-        return parameters.reshape(self.rows, -1) @ basis
-
 
 class _LengthScales:
     """What :class:`Diagonal` and :class:`Isotropic` share: ``dK/dlambda = -K1 ∘ E``.
@@ -248,9 +242,6 @@ class Diagonal(_LengthScales):
         empty = np.zeros((at.U.shape[0], 0))
         return MomentGradients(mean, variance, empty, empty)
 
-    def matrix(self, parameters: Array, basis: Array) -> Array:
-        return np.diag(np.exp(-parameters))
-
     def _parts(self, gp: ConditionedGP) -> Array:
         return np.stack([differences(u, u) ** 2 for u in gp.U.T])
 
@@ -278,9 +269,6 @@ class Isotropic(_LengthScales):
         variance = -2.0 * np.sum(dk * at.a, axis=1) + np.sum((at.a @ dK) * at.a, axis=1)
         empty = np.zeros((at.U.shape[0], 0))
         return MomentGradients(mean[:, None], variance[:, None], empty, empty)
-
-    def matrix(self, parameters: Array, basis: Array) -> Array:
-        return np.exp(-parameters[0]) * np.eye(basis.shape[1])
 
     def _parts(self, gp: ConditionedGP) -> Array:
         return gp.S[None]

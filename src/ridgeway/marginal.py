@@ -28,6 +28,7 @@ Marginal = Literal["map", "bbq", "mgp", "samples"]
 #: Variances are kept above this multiple of the output variance: what is left of
 #: ``gamma² - kᵀG⁻¹k`` beside the rounding of its terms.
 RELATIVE_VARIANCE_FLOOR = 1e-12
+_LEAST_NOISE = 1e-7  # noise variance, relative to the output's, above which an explicit inverse is accurate
 
 
 class Moments(NamedTuple):
@@ -50,10 +51,15 @@ def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:
     k, K1, _ = gp.kernel.derivatives(cdist(U, gp.U, "sqeuclidean"))
     k *= gamma2
     K1 *= 2.0 * gamma2
-    v = k @ gp.Linv.T  # (M, N): rows L⁻¹ k
-    variance = gamma2 - np.einsum("mn,mn->m", v, v)
+    if gp.noise_diagonal.min() > _LEAST_NOISE * gamma2:
+        a = k @ gp.Ginv
+        variance = gamma2 - np.einsum("mn,mn->m", k, a)
+    else:  # nearly singular: two triangular factors lose fewer digits than one inverse
+        v = k @ gp.Linv.T
+        a = v @ gp.Linv
+        variance = gamma2 - np.einsum("mn,mn->m", v, v)
     np.maximum(variance, RELATIVE_VARIANCE_FLOOR * gamma2, out=variance)
-    return gp.mean + k @ gp.alpha, variance, Candidates(Z, U, K1, v @ gp.Linv)
+    return gp.mean + k @ gp.alpha, variance, Candidates(Z, U, K1, a)
 
 
 def plain(gp: ConditionedGP, Z: Array) -> tuple[Array, Array]:

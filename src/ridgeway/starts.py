@@ -28,17 +28,18 @@ class Recipe(NamedTuple):
     extra: int | None  # with power 0: how many directions beyond the d leading ones
     norm: float  # length of a row, in units of the prior's
     noise: float  # standard deviation to begin with
+    stretched: bool = False  # a function that is nearly linear: a tall, wide one seen up close
 
 
 _RECIPES = (
     Recipe(1.0, None, 1.0, 0.5),
     Recipe(0.0, 1, 1.0, 0.2),
-    Recipe(1.0, None, 0.3, 0.5),
+    Recipe(1.0, None, 0.3, 0.5, stretched=True),
     Recipe(1.0, None, 1.0, 0.2),
     Recipe(0.0, 0, 1.0, 0.5),
     Recipe(None, None, 0.1, 0.5),
     Recipe(0.5, None, 1.0, 0.5),
-    Recipe(2.0, None, 0.3, 0.3),
+    Recipe(2.0, None, 0.3, 0.3, stretched=True),
     Recipe(None, None, 1.0, 0.5),
     Recipe(0.5, None, 1.0, 0.2),
 )
@@ -101,7 +102,7 @@ def _linear(posterior: Posterior, d: int, n: int, rng: np.random.Generator) -> l
             A *= recipe.norm * length / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)
             A *= np.exp(0.4 * rng.standard_normal((d, 1)))
         theta = posterior.initial(A.ravel())
-        if recipe.norm == 0.3:  # a function that is nearly linear: a tall, wide one seen up close
+        if recipe.stretched:
             _set(theta, posterior, LOG_OUTPUT_SCALE, 1.0)
             _set(theta, posterior, LOG_SCALE, -1.0)
         starts.append(_with_noise(theta, recipe.noise, posterior))
