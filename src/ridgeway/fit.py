@@ -191,7 +191,7 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
         if tied:
             notes.append(
                 f"{tied} of {n} values of y are tied: a response that saturates passes for exact knowledge, "
-                "so these observations are given extra noise (tie_noise of Priors)"
+                "so extra noise is assumed (tie_noise and kink_noise of Priors)"
             )
     if box is not None:
         outside = _count_outside(X, *box)
@@ -235,7 +235,10 @@ def _posterior(
     model: Embedding, kernel: Kernel, space: RowSpace, output: OutputScaling, y: Array, known: Array | None,
     priors: Priors, D: int,
 ) -> Posterior:  # fmt: skip
-    noise = priors.noise_floor**2 + priors.tie_noise**2 * _saturated(y)
+    tied = _saturated(y)
+    if tied.any():
+        priors = replace(priors, noise_floor=max(priors.noise_floor, priors.kink_noise))
+    noise = priors.noise_floor**2 + priors.tie_noise**2 * tied
     if known is not None:
         noise += known / output.scale**2
     Z, _ = reduced(model, space.Z, np.zeros(y.shape[0]))

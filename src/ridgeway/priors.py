@@ -40,6 +40,9 @@ class Priors:
     tie_noise
         A standard deviation added to the noise of observations that share their exact output
         with a fifth of all (a response that saturates): equality would pass for exact knowledge.
+    kink_noise
+        What ``noise_floor`` is raised to where a response saturates: it has a kink, which no
+        smooth function follows exactly.
 
     >>> Priors(log_noise=(-2.3, 0.0)).log_noise
     (-2.3, 0.0)
@@ -53,13 +56,14 @@ class Priors:
     log_length_scale_std: float = 1.0
     noise_floor: float = 0.005
     tie_noise: float = 0.5
+    kink_noise: float = 0.1
 
     def __post_init__(self) -> None:
         for name in ("log_output_scale", "log_noise", "mean"):
             pair = getattr(self, name)
             if not (_numbers(pair, 2) and pair[1] >= 0):
                 raise ValueError(f"{name} of Priors must be a (mean, standard deviation >= 0), got {pair!r}")
-        for name in ("log_scale_std", "noise_floor", "tie_noise"):
+        for name in ("log_scale_std", "noise_floor", "tie_noise", "kink_noise"):
             value = getattr(self, name)
             if not (_numbers((value,), 1) and value >= 0):
                 raise ValueError(f"{name} of Priors must be a finite number of at least 0, got {value!r}")
