@@ -456,7 +456,7 @@ def test_repeated_y_is_told():
     clipped = np.maximum(Y, np.median(Y))
     with pytest.warns(rw.RidgewayWarning) as record:
         belief = fit(X, clipped)
-    assert_warned(belief, record, "10 of 20 values of y", "tie_noise of Priors")
+    assert_warned(belief, record, "10 of 20 values of y", "tie_noise and kink_noise of Priors")
     assert_sensible(belief)
 
 

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 import ridgeway as rw
-from ridgeway import demo, rowspace
+from ridgeway import demo, rowspace, validation
 from ridgeway.inference import infer
 from ridgeway.testfunctions import (
     borehole,
@@ -451,12 +451,12 @@ def test_large_inputs_are_kept_by_reference(monkeypatch, make):
         return X.data if sparse.issparse(X) else X
 
     assert not np.shares_memory(values(copied.X), values(X))
-    monkeypatch.setattr(fit_module, "_REFERENCE_BYTES", values(X).nbytes - 1)
+    monkeypatch.setattr(validation, "REFERENCE_BYTES", values(X).nbytes - 1)
     kept = fit(X, y, n_starts=2)
     assert np.shares_memory(values(kept.X), values(X))
     assert not np.shares_memory(kept.y, y)
     assert np.array_equal(kept.predict(X).mean, copied.predict(X).mean)
-    monkeypatch.setattr(fit_module, "_REFERENCE_BYTES", values(X).nbytes)
+    monkeypatch.setattr(validation, "REFERENCE_BYTES", values(X).nbytes)
     assert not np.shares_memory(values(fit(X, y, n_starts=1).X), values(X))
 
 

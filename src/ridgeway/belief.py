@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway import importance, marginal, validation
+from ridgeway import importance, marginal, rowspace, validation
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Embedding, Isotropic, Linear
-from ridgeway.gp import LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, Data, condition
+from ridgeway.gp import LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, N_GLOBAL, Data, condition
 from ridgeway.inference import Component
 from ridgeway.kernels import Kernel
 from ridgeway.marginal import Marginal, Moments
@@ -66,6 +66,7 @@ class Belief:
     seed: int
     X: Inputs  # as handed over; large arrays by reference
     y: Array
+    draws: tuple[importance.WeightedDraws, ...] | None = None  # of theta, where they came from other data
 
     # -- what it says about the function ---------------------------------------------------
 
@@ -114,21 +115,32 @@ class Belief:
         """The same hyperparameters on other data, in the same units: what was learned about the
         embedding, carried over to a new experiment (the paper's test protocol).
         """
-        X = validation.inputs(X, self.space.scaling.D)
-        y = validation.outputs(y, X.shape[0])
+        X = validation.owned(validation.inputs(X, self.space.scaling.D))
+        y = validation.outputs(y, X.shape[0]).copy()
         known = validation.noise_variance(noise_variance, X.shape[0])
         noise = np.full(y.shape[0], self.posterior.priors.noise_floor**2)
         if known is not None:
             noise += known / self.output.scale**2
-        z, _ = reduced(self.model, *self.space.project(X))
-        data = Data(z, self.output.scaled(y), noise)
+        # What of the new points the old data do not span becomes parameters, which have their prior still.
+        space = rowspace.extend(replace(self.space, Z=np.zeros((0, self.space.r)), in_order=False), X)
+        z, _ = reduced(self.model, space.Z, np.zeros(y.shape[0]))
+        data = Data(np.ascontiguousarray(z), self.output.scaled(y), noise)
         posterior = replace(self.posterior, data=data)
         with blas_threads(y.shape[0]):
             components = tuple(
-                replace(c, gp=condition(c.gp.embedding, self.kernel, data, c.gp.theta)) for c in self.components
+                replace(
+                    c,
+                    gp=condition(c.gp.embedding, self.kernel, data, self._padded(c, c.gp.theta[None], space.r)[0]),
+                    factor=self._padded_factor(c, space.r),
+                )
+                for c in self.components
             )
-        space = replace(self.space, Z=z[:, : self.space.r], in_order=False)
-        return replace(self, posterior=posterior, space=space, components=components, X=X, y=y)
+        # What was learned of theta came from the first data, and so did the weights of its draws.
+        draws = tuple(
+            replace(draws, theta=self._padded(c, draws.theta, space.r))
+            for c, draws in zip(self.components, self._draws, strict=True)
+        )
+        return replace(self, posterior=posterior, space=space, components=components, X=X, y=y, draws=draws)
 
     # -- what it says about the embedding --------------------------------------------------
 
@@ -297,9 +309,11 @@ class Belief:
 
     @cached_property
     def _rotation(self) -> Array:
+        return self._turn(self._best)
+
+    def _turn(self, component: Component) -> Array:
         """The rotation ``(d, d)`` that puts the rows of ``R`` in canonical form."""
-        assert isinstance(self.model, Linear)
-        A = self._best.gp.parameters.reshape(self.rank, -1)
+        A = component.gp.parameters.reshape(component.gp.U.shape[1], -1)
         _, vectors = np.linalg.eigh(A @ A.T)
         rotation = vectors[:, ::-1].T
         rows = self.space.lift(rotation @ A)
@@ -316,6 +330,8 @@ class Belief:
 
     @cached_property
     def _draws(self) -> tuple[importance.WeightedDraws, ...]:
+        if self.draws is not None:
+            return self.draws
         rng = np.random.default_rng(self.seed)
         with blas_threads(self.y.shape[0]):
             return tuple(
@@ -345,6 +361,26 @@ class Belief:
             parts = [marginal.moments(c.gp, c.factor, z, rho, self._scale2(c), kind) for c in self.components]
         return _mix(self.components, parts)
 
+    def _padded(self, component: Component, theta: Array, r: int) -> Array:
+        """Rows of hyperparameters in ``r`` reduced coordinates, zero in the new ones."""
+        if not isinstance(self.model, Linear):
+            return theta
+        n, k, old = theta.shape[0], component.gp.U.shape[1], self.space.r
+        A = np.pad(theta[:, :-N_GLOBAL].reshape(n, k, old), ((0, 0), (0, 0), (0, r - old)))
+        return np.hstack([A.reshape(n, k * r), theta[:, -N_GLOBAL:]])
+
+    def _padded_factor(self, component: Component, r: int) -> Array:
+        """The factor in ``r`` reduced coordinates, with the prior's spread in the new ones."""
+        if not isinstance(self.model, Linear):
+            return component.factor
+        k, old = component.gp.U.shape[1], self.space.r
+        own = self._padded(component, component.factor.T, r).T
+        new = np.zeros((k, r, k, r - old))
+        for i in range(k):
+            new[i, old:, i] = np.sqrt(self._scale2(component)) * np.eye(r - old)
+        new = np.vstack([new.reshape(k * r, k * (r - old)), np.zeros((N_GLOBAL, k * (r - old)))])
+        return np.hstack([own, new])
+
     def _sampled(self, i: int, z: Array, rho: Array) -> Moments:
         """A mixture over draws of ``theta``, reduced to its moments (paper eq. 6 by Monte Carlo)."""
         draws, component = self._draws[i], self.components[i]
@@ -365,7 +401,8 @@ class Belief:
         if not isinstance(self.model, Linear):
             return np.stack([self._matrix(row) for row in parameters])
         k, D = component.gp.U.shape[1], self.space.scaling.D
-        R = parameters.reshape(n * k, self.space.r)
+        turned = self._turn(component) @ parameters.reshape(n, k, self.space.r)  # as in `embedding`
+        R = turned.reshape(n * k, self.space.r)
         if self.space.rows is not None:
             prior = np.sqrt(self._scale2(component)) * rng.standard_normal((n * k, D))
             R = prior + self.space.lift(R - self.space.restrict(prior))

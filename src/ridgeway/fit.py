@@ -30,7 +30,6 @@ WARM_STARTS = 1  # fresh searches beside the modes of an earlier belief
 SUBSET = 400  # observations above which modes are first searched for on a part of them
 LARGEST_AUTO = 5  # dimensions that Linear("auto") tries
 _TIES = 0.2  # share of the outputs that one value must have for the response to count as saturated
-_REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
 
 
 def fit(
@@ -89,7 +88,7 @@ def fit(
     >>> belief.embedding.shape
     (1, 5)
     """
-    X = _own(validation.inputs(X))
+    X = validation.owned(validation.inputs(X))
     n, D = X.shape
     y = validation.outputs(y, n).copy()
     validation.choice(inference, INFERENCES, "inference")
@@ -100,7 +99,7 @@ def fit(
     rng = validation.generator(random_state)
     notes = _look_at(X, y, box)
     scaling = InputScaling.from_data(X) if box is None else InputScaling.from_bounds(*box)
-    output = OutputScaling.from_data(y, standardize)
+    output = OutputScaling.from_data(y, standardize, known)
     seed = int(rng.integers(2**31))
 
     with blas_threads(n):
@@ -167,15 +166,6 @@ def _check_arguments(embedding: Any, priors: Any, initial: Any, n_starts: Any, D
         isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 1
     ):
         raise ValueError(f"n_starts must be a whole number of at least 1 or None, got {n_starts!r}")
-
-
-def _own(X: Inputs) -> Inputs:
-    """A copy that nobody else can change, unless it is too large to copy."""
-    if sparse.issparse(X):
-        return X if X.data.nbytes > _REFERENCE_BYTES else X.copy()
-    if X.nbytes > _REFERENCE_BYTES:
-        return X
-    return np.array(X, order="C")
 
 
 def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
@@ -254,7 +244,7 @@ def _modes(initial: Belief | None, posterior: Posterior, space: RowSpace) -> tup
     ratio = space.scaling.half_width / initial.space.scaling.half_width
     modes = []
     for c in initial.components:
-        R = initial.space.lift(c.gp.parameters.reshape(-1, initial.space.r)) * ratio
+        R = initial.space.lift(c.gp.parameters.reshape(c.gp.U.shape[1], initial.space.r)) * ratio
         modes.append(np.concatenate([space.restrict(R).ravel(), c.gp.theta[-N_GLOBAL:]]))
     return tuple(modes)
 
@@ -272,7 +262,9 @@ def _infer(
         rows = rng.choice(n, SUBSET, replace=False)
         part = Data(posterior.data.Z[rows], posterior.data.y[rows], posterior.data.noise[rows])
         first = infer(replace(posterior, data=part), inference, rng, n_starts, modes, progress)
-        modes, n_starts = tuple(c.gp.theta for c in first.components[:2]), 0
+        modes = tuple(c.gp.theta for c in first.components[:2])
+        found = infer(posterior, inference, rng, 0, modes, progress)
+        return replace(found, n_starts=first.n_starts, starts_at_best=first.starts_at_best)
     return infer(posterior, inference, rng, n_starts, modes, progress)
 
 

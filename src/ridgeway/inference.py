@@ -31,7 +31,7 @@ N_FINALISTS = 6  # modes whose outer hyperparameters are optimised
 LOWER_RANK_SHARE = 4  # a lower rank gets one start in so many
 N_COMPONENTS = 4  # modes a belief keeps
 _TEMPERATURE = 3.0  # Laplace evidences of different modes are wrong by several nats: trust them a third
-_RANK_BONUS = 3.0  # nats for each row: the user asked for them, and Laplace shortchanges larger models
+_RANK_HANDICAP = 3.0  # nats for each row fewer: the user asked for d, and Laplace shortchanges larger models
 _LEAST_WEIGHT = 0.02
 _HOPELESS = 15.0  # nats below the best at which a mode is given up
 _FEW_EVALUATIONS = 3
@@ -46,7 +46,7 @@ class Component:
     gp: ConditionedGP
     factor: Array  # (P + 4, q)
     weight: float
-    log_evidence: float
+    log_evidence: float  # of the mode, with the prior of its rank
 
 
 @dataclass(frozen=True)
@@ -89,18 +89,20 @@ def _joint(
     """The paper's recipe: one mode over everything, and its Hessian."""
     free = posterior.free()
     free = free[free != posterior.n_parameters + N_GLOBAL + LOG_SCALE]  # the prior scale is given
-    candidates = [o.laplace.theta for o in modes.search(posterior, free, n_starts, rng, say)] if n_starts else []
-    laps = []
-    for theta in [*initial, *candidates[:N_FINALISTS]]:
+    searched = modes.search(posterior, free, n_starts, rng, say) if n_starts else []
+    candidates = [(theta, 1) for theta in initial] + [(o.laplace.theta, o.reached) for o in searched[:N_FINALISTS]]
+    found: list[modes.Optimum] = []
+    for theta, reached in candidates:
         theta = theta.copy()
         theta[LOG_SCALE] = posterior.priors.globals[0][LOG_SCALE]
-        laps.append(settle(posterior, climb(posterior, theta, free, 100), free))
-    found = sorted(modes.distinct(laps), key=lambda o: -o.laplace.log_density)
+        found = modes.merge(found, settle(posterior, climb(posterior, theta, free, 100), free), reached)
+    found.sort(key=lambda o: -o.laplace.log_density)
     best = found[0].laplace
     factor = np.zeros((best.theta.shape[0], best.factor.shape[1]))
     factor[best.inner] = best.factor
     component = Component(best.gp, factor, 1.0, best.log_evidence)
-    return _report((component,), found, best.log_evidence, n_starts + len(initial), 0.0)
+    ranking = [o.laplace.log_density for o in found]
+    return _report((component,), found, ranking, best.log_evidence, n_starts + len(initial), 0.0)
 
 
 def _nested(
@@ -124,7 +126,7 @@ def _nested(
         optima, concluded = optima + found, concluded + results
     if not optima:
         raise NumericalError("no mode of the posterior could be followed in floating point")
-    return _mixture(concluded, optima, n_starts + len(initial))
+    return _mixture(concluded, optima, n_starts + len(initial), len(ranks(posterior)))
 
 
 def ranks(posterior: Posterior) -> list[Posterior]:
@@ -192,25 +194,45 @@ def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optim
     return nested.maximize_evidence(posterior, theta, best.log_evidence - _HOPELESS)
 
 
-def _mixture(concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int) -> Inferred:
-    concluded = sorted(concluded, key=lambda n: -n.log_evidence)[:N_COMPONENTS]
-    logs = np.array([n.log_evidence for n in concluded])
-    scores = logs + _RANK_BONUS * np.array([n.inner.gp.U.shape[1] for n in concluded])
-    weights = np.exp((scores - scores[0]) / _TEMPERATURE)
-    keep = weights / weights.sum() > _LEAST_WEIGHT
-    weights = weights * keep / (weights * keep).sum()
+def _mixture(concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int, d: int) -> Inferred:
+    """Modes of all ranks as one mixture, each by its evidence and the prior of its rank."""
+    ranking = {id(n.inner): n.log_evidence + _log_rank_prior(n.inner, d) for n in concluded}
+    concluded = sorted(concluded, key=lambda n: -ranking[id(n.inner)])[:N_COMPONENTS]
+    logs = np.array([ranking[id(n.inner)] for n in concluded])
+    weights = np.exp((logs - logs[0]) / _TEMPERATURE)
+    weights = np.where(weights > _LEAST_WEIGHT * weights.sum(), weights, 0.0)
     components = tuple(
-        Component(n.inner.gp, n.factor, float(w), n.log_evidence)
-        for n, w in zip(concluded, weights, strict=True)
+        Component(n.inner.gp, n.factor, float(w), float(log))
+        for n, w, log in zip(concluded, weights / weights.sum(), logs, strict=True)
         if w > 0
     )
-    found = sorted(optima, key=lambda o: (o.laplace is not concluded[0].inner, -o.laplace.log_evidence))
-    return _report(components, found, float(logsumexp(logs)), n_starts, concluded[0].slack)
+    best = concluded[0]
+    # Modes that were given up have no evidence with scales and noise integrated out: theirs changes as the best's.
+    gained = best.log_evidence - best.inner.log_evidence
+    values = {
+        id(o.laplace): min(
+            ranking.get(id(o.laplace), o.laplace.log_evidence + _log_rank_prior(o.laplace, d) + gained), logs[0]
+        )
+        for o in optima
+    }
+    found = sorted(optima, key=lambda o: (-values[id(o.laplace)], o.laplace is not best.inner))
+    return _report(
+        components, found, [values[id(o.laplace)] for o in found], float(logsumexp(logs)), n_starts, best.slack
+    )
+
+
+def _log_rank_prior(lap: Laplace, d: int) -> float:
+    """Each row fewer than the user asked for is ``_RANK_HANDICAP`` nats less likely beforehand."""
+    if not isinstance(lap.gp.embedding, Linear):
+        return 0.0
+    handicap = -_RANK_HANDICAP * np.arange(d)
+    return float(handicap[d - lap.gp.embedding.rows] - logsumexp(handicap))
 
 
 def _report(
     components: tuple[Component, ...],
     found: list[modes.Optimum],
+    ranking: list[float],
     log_evidence: float,
     n_starts: int,
     slack: float,
@@ -224,7 +246,7 @@ def _report(
     return Inferred(
         components=components,
         log_evidence=log_evidence,
-        optima=tuple(float(o.laplace.log_evidence) for o in found),
+        optima=tuple(map(float, ranking)),
         n_starts=n_starts,
         starts_at_best=found[0].reached,
         disagreement=disagreement,

@@ -112,12 +112,16 @@ class OutputScaling:
     scale: float
 
     @classmethod
-    def from_data(cls, y: Array, standardize: bool) -> OutputScaling:
-        """Mean and standard deviation; a constant ``y`` keeps its units."""
+    def from_data(cls, y: Array, standardize: bool, known: Array | None = None) -> OutputScaling:
+        """Mean and standard deviation, weighted by the known noise; a constant ``y`` keeps its units."""
         if not standardize:
             return cls(0.0, 1.0)
         shift = float(np.mean(y))
         scale = float(np.std(y))
+        if known is not None and np.any(known != known[0]):
+            weights = 1.0 / (known + (np.var(y[known <= np.median(known)]) or 1.0))
+            shift = float(np.average(y, weights=weights))
+            scale = float(np.sqrt(np.average((y - shift) ** 2, weights=weights)))
         # Rounding alone spreads a constant by a few units in the last place of its size.
         if is_constant(y):
             scale = 0.0

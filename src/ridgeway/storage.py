@@ -16,6 +16,7 @@ from ridgeway.belief import Belief
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
 from ridgeway.gp import N_GLOBAL, Data, condition
+from ridgeway.importance import WeightedDraws
 from ridgeway.inference import Component
 from ridgeway.kernels import Kernel
 from ridgeway.posterior import Posterior
@@ -69,6 +70,9 @@ def save(belief: Belief, path: str | Path) -> Path:
             arrays |= _inputs_to_arrays("rows", space.rows)
     for i, c in enumerate(belief.components):
         arrays[f"theta_{i}"], arrays[f"factor_{i}"] = c.gp.theta, c.factor
+    for i, draws in enumerate(belief.draws or ()):
+        arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"] = draws.theta, draws.weights
+        arrays[f"draw_shape_{i}"] = np.array(draws.pareto_k)
     temporary = path.with_name(path.name + ".part.npz")
     try:
         np.savez(temporary, **arrays)
@@ -116,6 +120,16 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
         seed=header["seed"],
         X=X,
         y=arrays["y"],
+        draws=_draws(arrays, len(components)),
+    )
+
+
+def _draws(arrays: dict[str, Any], n: int) -> tuple[WeightedDraws, ...] | None:
+    if "draws_0" not in arrays:
+        return None
+    return tuple(
+        WeightedDraws(arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"], float(arrays[f"draw_shape_{i}"]))
+        for i in range(n)
     )
 
 

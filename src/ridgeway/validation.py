@@ -9,6 +9,8 @@ from scipy import sparse
 
 from ridgeway.types import Array, Inputs
 
+REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
+
 
 def inputs(X: Any, D: int | None = None, name: str = "X") -> Inputs:
     """``X`` as a finite ``(n, D)`` float array or CSR matrix."""
@@ -33,6 +35,13 @@ def inputs(X: Any, D: int | None = None, name: str = "X") -> Inputs:
     if not _all_finite(values):
         raise ValueError(f"{name} must be finite, but it contains {_first_bad(X)}")
     return X
+
+
+def owned(X: Inputs) -> Inputs:
+    """A copy that nobody else can change, unless it is too large to copy."""
+    if sparse.issparse(X):
+        return X if X.data.nbytes > REFERENCE_BYTES else X.copy()
+    return X if X.nbytes > REFERENCE_BYTES else np.array(X, order="C")
 
 
 def outputs(y: Any, n: int, name: str = "y") -> Array:
