@@ -48,7 +48,8 @@ class MomentGradients(NamedTuple):
 class CandidateTerms(NamedTuple):
     """Matrices of the data alone, made once for all candidates."""
 
-    forward: Array  # (N, dN + dr): C_1ᵀ ... C_dᵀ, V_1 ... V_d
+    antisymmetric: Array  # (N, dN): C_1ᵀ ... C_dᵀ
+    response: Array  # (N, dr): V_1 ... V_d
     pull: Array  # (N, (1 + d)(1 + r)): columns of [1, U] times columns of [1, Z]
 
 
@@ -157,7 +158,10 @@ class Linear:
         d, n = self.rows, gp.data.n
         m, r = at.Z.shape
         terms = gp.candidate_terms
-        moved = at.a @ terms.forward
+        moved = at.a @ terms.response  # V_kᵀ a, side by side
+        pulled = (at.a @ terms.antisymmetric).reshape(m, d, n)  # C_k a
+        pulled *= at.a[:, None, :]
+        own = (pulled.reshape(m * d, n) @ gp.data.Z).reshape(m, d, r)
         by_mean = (at.K1 @ (gp.alpha[:, None] * terms.pull)).reshape(m, 1 + d, 1 + r)
         by_variance = ((at.K1 * at.a) @ terms.pull).reshape(m, 1 + d, 1 + r)
         mean, variance = np.empty((m, d, r)), np.empty((m, d, r))
@@ -166,11 +170,10 @@ class Linear:
             u = at.U[:, k, None]
             w_mean = u * by_mean[:, 0] - by_mean[:, 1 + k]
             mean_u[:, k] = w_mean[:, 0]
-            mean[:, k] = w_mean[:, :1] * at.Z - w_mean[:, 1:] - moved[:, d * n + k * r : d * n + (k + 1) * r]
+            mean[:, k] = w_mean[:, :1] * at.Z - w_mean[:, 1:] - moved[:, k * r : (k + 1) * r]
             w_variance = u * by_variance[:, 0] - by_variance[:, 1 + k]
             variance_u[:, k] = -2.0 * w_variance[:, 0]
-            twice = w_variance[:, 1:] + (moved[:, k * n : (k + 1) * n] * at.a) @ gp.data.Z
-            variance[:, k] = variance_u[:, k, None] * at.Z + 2.0 * twice
+            variance[:, k] = variance_u[:, k, None] * at.Z + 2.0 * (w_variance[:, 1:] + own[:, k])
         return MomentGradients(mean.reshape(m, d * r), variance.reshape(m, d * r), mean_u, variance_u)
 
     def candidate_terms(self, gp: ConditionedGP) -> CandidateTerms:
@@ -180,7 +183,7 @@ class Linear:
         V = [(c @ alpha)[:, None] * Z - c @ (alpha[:, None] * Z) for c in C]  # (dK/dA_k) alpha
         ones = np.ones((gp.data.n, 1))
         pull = np.einsum("na,nb->nab", np.hstack([ones, gp.U]), np.hstack([ones, Z]))
-        return CandidateTerms(np.hstack([*(c.T for c in C), *V]), pull.reshape(gp.data.n, -1))
+        return CandidateTerms(np.hstack([c.T for c in C]), np.hstack(V), pull.reshape(gp.data.n, -1))
 
 
 class _LengthScales:

@@ -21,7 +21,7 @@ from ridgeway.marginal import Marginal
 from ridgeway.posterior import Posterior
 from ridgeway.priors import Priors
 from ridgeway.rowspace import RowSpace
-from ridgeway.scaling import InputScaling, OutputScaling, is_constant
+from ridgeway.scaling import InputScaling, OutputScaling, column_range, is_constant
 from ridgeway.threads import blas_threads
 from ridgeway.types import Array, Inputs, RandomState
 
@@ -192,6 +192,9 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
 
 def _count_outside(X: Inputs, lower: Array, upper: Array) -> int:
     """How many rows leave the box, a row at a time so that nothing of X's size is made."""
+    smallest, largest = column_range(X)
+    if np.all(smallest >= lower) and np.all(largest <= upper):
+        return 0
     rows = (X[[i]].toarray()[0] for i in range(X.shape[0])) if sparse.issparse(X) else iter(X)
     return sum(bool(np.any(row < lower) or np.any(row > upper)) for row in rows)
 

@@ -177,7 +177,7 @@ def climb(posterior: Posterior, theta: Array, inner: Array, max_iterations: int)
     return objective.full(result.x)
 
 
-def settle(posterior: Posterior, theta: Array, inner: Array, max_iterations: int = 60) -> Laplace:
+def settle(posterior: Posterior, theta: Array, inner: Array, max_iterations: int = 40) -> Laplace:
     """The approximation at the mode that Newton's method reaches from ``theta``.
 
     Saddle-free Newton within a trust radius: curvatures that are negative or nearly zero (the

@@ -41,7 +41,7 @@ class Moments(NamedTuple):
 
 def block_size(n: int, n_theta: int) -> int:
     """Candidates a block: about a quarter of a megabyte for each array of it."""
-    return int(np.clip(32768 // max(n, n_theta, 1), 16, 4096))
+    return int(np.clip(24576 // max(n, n_theta, 1), 16, 4096))
 
 
 def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:

@@ -29,11 +29,7 @@ class InputScaling:
     @classmethod
     def from_data(cls, X: Inputs) -> InputScaling:
         """The data's own range; a column that does not vary maps to 0."""
-        if sparse.issparse(X):
-            lower = np.asarray(X.min(axis=0).toarray(), dtype=float).ravel()
-            upper = np.asarray(X.max(axis=0).toarray(), dtype=float).ravel()
-        else:
-            lower, upper = X.min(axis=0), X.max(axis=0)
+        lower, upper = column_range(X)
         # Halved before they are added: the sum of two large numbers may overflow.
         center, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
         return cls(center, np.where(half > 0, half, 1.0))
@@ -97,6 +93,21 @@ class InputScaling:
         left, right = np.asarray(A @ shift).ravel(), np.asarray(B @ shift).ravel()
         result: Array = product - left[:, None] - right[None, :] + float(self.center @ shift)
         return result
+
+
+def column_range(X: Inputs) -> tuple[Array, Array]:
+    """Smallest and largest value of each column, in one pass over memory."""
+    if sparse.issparse(X):
+        lower, upper = X.min(axis=0).toarray(), X.max(axis=0).toarray()
+        return np.asarray(lower, dtype=float).ravel(), np.asarray(upper, dtype=float).ravel()
+    n, D = X.shape
+    lower, upper = np.empty(D), np.empty(D)
+    width = max(1, BLOCK_BYTES // (8 * n))
+    for start in range(0, D, width):
+        columns = slice(start, min(start + width, D))
+        X[:, columns].min(axis=0, out=lower[columns])
+        X[:, columns].max(axis=0, out=upper[columns])
+    return lower, upper
 
 
 def is_constant(y: Array) -> bool:
