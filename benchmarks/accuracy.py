@@ -153,11 +153,11 @@ def harm_table(run: Callable) -> Iterable[str]:
     for family in dict.fromkeys(case.family for case in cases):
         rows = results[[case.family == family for case in cases]]
         excess = rows[:, 0]
-        ratio = np.median(rows[:, 2] / np.maximum(rows[:, 3], 1e-300)) if family != "constant" else np.nan
+        ratio = "-" if family == "constant" else f"{np.median(rows[:, 2] / rows[:, 3]):.2f}"
         worst = f"{excess.max():.3f}" if np.isfinite(excess.max()) else "-"
         yield (
             f"| {family} | {len(rows)} | {worst} | {(excess > 0.3).sum()} | {(excess > 1).sum()} "
-            f"| {100 * rows[:, 1].mean():.1f} % | {ratio:.2f} | {rows[:, 4].mean():.1f} |"
+            f"| {100 * rows[:, 1].mean():.1f} % | {ratio} | {rows[:, 4].mean():.1f} |"
         )
     yield ""
     yield from _linear_lines(cases, results)
