@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,20 @@ def shared() -> Path:
     if not folder:
         pytest.skip("set RIDGEWAY_SHARED to the folder that holds peers/ to run this test")
     return Path(folder)
+
+
+@dataclass(frozen=True)
+class Cauchy:
+    """A kernel as a user would write it."""
+
+    name: str = "cauchy"
+
+    def value(self, s: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + s)
+
+    def derivatives(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        g = 1.0 / (1.0 + s)
+        return g, -(g**2), 2.0 * g**3
 
 
 def random_posterior(embedding: Embedding, kernel: str = "se", n: int = 14, D: int = 4, seed: int = 0) -> Posterior:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,21 +11,10 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import kernels as sk
 
 import ridgeway as rw
+from conftest import Cauchy
 from ridgeway import kernels
 
 S = np.concatenate([np.geomspace(1e-3, 60.0, 80), np.linspace(0.05, 12.0, 60)])
-
-
-@dataclass(frozen=True)
-class Cauchy:
-    name: str = "cauchy"
-
-    def value(self, s):
-        return 1.0 / (1.0 + s)
-
-    def derivatives(self, s):
-        g = 1.0 / (1.0 + s)
-        return g, -(g**2), 2.0 * g**3
 
 
 class KernelConformance:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +11,8 @@ import pytest
 from scipy import sparse
 
 import ridgeway as rw
+from conftest import Cauchy
 from ridgeway import kernels, storage
-
-
-@dataclass(frozen=True)
-class Cauchy:
-    name: str = "cauchy"
-
-    def value(self, s):
-        return 1.0 / (1.0 + s)
-
-    def derivatives(self, s):
-        g = 1.0 / (1.0 + s)
-        return g, -(g**2), 2.0 * g**3
-
 
 # Reason to ignore: fourteen points in thirty inputs may leave a fit at a saddle, and it says so; a file does not mind.
 pytestmark = pytest.mark.filterwarnings("ignore:the fit is not at a mode:ridgeway.RidgewayWarning")

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway import importance, marginal, rowspace, validation
+from ridgeway import importance, marginal, padding, rowspace, validation
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Embedding, Isotropic, Linear
-from ridgeway.gp import LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, N_GLOBAL, Data, condition
+from ridgeway.gp import LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, Data, condition
 from ridgeway.inference import Component
 from ridgeway.kernels import Kernel
 from ridgeway.marginal import Marginal, Moments
@@ -130,14 +130,14 @@ class Belief:
             components = tuple(
                 replace(
                     c,
-                    gp=condition(c.gp.embedding, self.kernel, data, self._padded(c, c.gp.theta[None], space.r)[0]),
-                    factor=self._padded_factor(c, space.r),
+                    gp=condition(c.gp.embedding, self.kernel, data, padding.thetas(c.gp, c.gp.theta[None], space.r)[0]),
+                    factor=padding.factor(c.gp, c.factor, space.r, np.sqrt(self._scale2(c))),
                 )
                 for c in self.components
             )
         # What was learned of theta came from the first data, and so did the weights of its draws.
         draws = tuple(
-            replace(draws, theta=self._padded(c, draws.theta, space.r))
+            replace(draws, theta=padding.thetas(c.gp, draws.theta, space.r))
             for c, draws in zip(self.components, self._draws, strict=True)
         )
         return replace(self, posterior=posterior, space=space, components=components, X=X, y=y, draws=draws)
@@ -360,26 +360,6 @@ class Belief:
                 return marginal.moments(self._best.gp, self._best.factor, z, rho, self._prior_variance, kind)
             parts = [marginal.moments(c.gp, c.factor, z, rho, self._scale2(c), kind) for c in self.components]
         return _mix(self.components, parts)
-
-    def _padded(self, component: Component, theta: Array, r: int) -> Array:
-        """Rows of hyperparameters in ``r`` reduced coordinates, zero in the new ones."""
-        if not isinstance(self.model, Linear):
-            return theta
-        n, k, old = theta.shape[0], component.gp.U.shape[1], self.space.r
-        A = np.pad(theta[:, :-N_GLOBAL].reshape(n, k, old), ((0, 0), (0, 0), (0, r - old)))
-        return np.hstack([A.reshape(n, k * r), theta[:, -N_GLOBAL:]])
-
-    def _padded_factor(self, component: Component, r: int) -> Array:
-        """The factor in ``r`` reduced coordinates, with the prior's spread in the new ones."""
-        if not isinstance(self.model, Linear):
-            return component.factor
-        k, old = component.gp.U.shape[1], self.space.r
-        own = self._padded(component, component.factor.T, r).T
-        new = np.zeros((k, r, k, r - old))
-        for i in range(k):
-            new[i, old:, i] = np.sqrt(self._scale2(component)) * np.eye(r - old)
-        new = np.vstack([new.reshape(k * r, k * (r - old)), np.zeros((N_GLOBAL, k * (r - old)))])
-        return np.hstack([own, new])
 
     def _sampled(self, i: int, z: Array, rho: Array) -> Moments:
         """A mixture over draws of ``theta``, reduced to its moments (paper eq. 6 by Monte Carlo)."""

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ridgeway.belief import Belief
 from ridgeway.embeddings import Embedding, Linear
 from ridgeway.fit import fit
 from ridgeway.kernels import Kernel
@@ -72,12 +73,12 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
 
     def predict(self, X: Any, return_std: bool = False) -> Array | tuple[Array, Array]:
         """Mean of ``f`` at ``X``, and its standard deviation if asked for."""
-        prediction = self._belief(X).predict(self._checked(X))
+        prediction = self._fitted().predict(self._checked(X))
         return (prediction.mean, prediction.std) if return_std else prediction.mean
 
     def transform(self, X: Any) -> Array:
         """Coordinates of ``X`` along the learned directions, ``(n, d)``."""
-        return self._belief(X).embed(self._checked(X)).mean
+        return self._fitted().embed(self._checked(X)).mean
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """``direction0``, ``direction1``, ..."""
@@ -85,7 +86,7 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
         d = self.belief_.embedding.shape[0]
         return np.asarray([f"direction{k}" for k in range(d)], dtype=object)
 
-    def _belief(self, X: Any) -> Any:
+    def _fitted(self) -> Belief:
         check_is_fitted(self)
         return self.belief_
 
