@@ -1,18 +1,24 @@
 """Ridgeway finds the few directions that matter in an expensive, high-dimensional function."""
 
-from ridgeway import kernels, testfunctions
+from ridgeway import acquisition, kernels, testfunctions
 from ridgeway.belief import Belief, Embedded, Prediction
+from ridgeway.box import Box
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Diagonal, Isotropic, Linear
 from ridgeway.errors import NumericalError, RidgewayWarning
 from ridgeway.estimator import EmbeddingRegressor
 from ridgeway.fit import fit
+from ridgeway.learn import learn
+from ridgeway.learner import ActiveLearner
+from ridgeway.pool import Pool
 from ridgeway.priors import Priors
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActiveLearner",
     "Belief",
+    "Box",
     "Diagnostics",
     "Diagonal",
     "Embedded",
@@ -20,10 +26,13 @@ __all__ = [
     "Isotropic",
     "Linear",
     "NumericalError",
+    "Pool",
     "Prediction",
     "Priors",
     "RidgewayWarning",
+    "acquisition",
     "fit",
     "kernels",
+    "learn",
     "testfunctions",
 ]

@@ -78,7 +78,7 @@ class Belief:
         """
         X = validation.inputs(X, self.space.scaling.D)
         kind = validation.choice(self.marginal if marginal is None else marginal, MARGINALS, "marginal")
-        parts = [self._moments(z, rho, kind) for z, rho in self._projected(X)]
+        parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
         mean, variance, plain = (np.concatenate(p) for p in zip(*parts, strict=True))
         return Prediction(self.output.mean(mean), self.output.variance(variance), self.output.variance(plain))
 
@@ -90,7 +90,7 @@ class Belief:
         """
         X = validation.inputs(X, self.space.scaling.D)
         kind: Marginal = "bbq" if self.marginal == "bbq" else "mgp"
-        parts = [self._moments(z, rho, kind) for z, rho in self._projected(X)]
+        parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
         return np.concatenate([0.5 * np.log(part.variance / part.map_variance) for part in parts])
 
     def log_predictive_density(
@@ -131,7 +131,7 @@ class Belief:
                 replace(
                     c,
                     gp=condition(c.gp.embedding, self.kernel, data, padding.thetas(c.gp, c.gp.theta[None], space.r)[0]),
-                    factor=padding.factor(c.gp, c.factor, space.r, np.sqrt(self._scale2(c))),
+                    factor=padding.factor(c.gp, c.factor, space.r, np.sqrt(self.prior_variance(c))),
                 )
                 for c in self.components
             )
@@ -164,14 +164,14 @@ class Belief:
     def embedding_std(self) -> Array:
         """Standard deviations of the entries of :attr:`embedding`, ``(d, D)``."""
         D = self.space.scaling.D
-        factor = self._best.factor[: self._best.gp.parameters.shape[0]]
         if not isinstance(self.model, Linear):
+            factor = self._best.factor[: self._best.gp.parameters.shape[0]]
             spread = np.linalg.norm(factor, axis=1) * np.exp(-self._best.gp.parameters)
             return np.diag(np.broadcast_to(spread, (D,)))
-        rotated = np.einsum("kl,lrq->krq", self._rotation, factor.reshape(self.rank, self.space.r, factor.shape[1]))
+        rotated, prior_variance = self.embedding_factor
         lifted = [self.space.lift(np.ascontiguousarray(row.T)) for row in rotated]
         variance = np.stack([np.einsum("qj,qj->j", rows, rows) for rows in lifted])
-        used = np.sqrt(variance + self._prior_variance * self._unspanned)
+        used = np.sqrt(variance + prior_variance * self._unspanned)
         return np.vstack([used, np.zeros((self.model.rows - self.rank, D))])
 
     def embed(self, X: Any) -> Embedded:
@@ -188,12 +188,21 @@ class Belief:
         z, rho = self.space.project(X)
         k, r = self.rank, self.space.r
         A = self._rotation @ self._best.gp.parameters.reshape(k, r)
-        factor = self._best.factor[: k * r].reshape(k, r, self._best.factor.shape[1])
-        moved = np.einsum("nr,krq->nkq", z, np.einsum("kl,lrq->krq", self._rotation, factor), optimize=True)
+        factor, prior_variance = self.embedding_factor
+        moved = np.einsum("nr,krq->nkq", z, factor, optimize=True)
         covariance = moved @ moved.transpose(0, 2, 1)
-        covariance += (self._prior_variance * rho)[:, None, None] * np.eye(k)
+        covariance += (prior_variance * rho)[:, None, None] * np.eye(k)
         padding = (0, self.model.rows - k)
         return Embedded(np.pad(z @ A.T, ((0, 0), padding)), np.pad(covariance, ((0, 0), padding, padding)))
+
+    @property
+    def embedding_factor(self) -> tuple[Array, float]:
+        """``F (rank, r, q)``, whose products are the covariances of the reduced rows of a linear
+        :attr:`embedding` within the span of the data, and the prior variance beyond it.
+        """
+        k, r = self.rank, self.space.r
+        factor = self._best.factor[: k * r].reshape(k, r, self._best.factor.shape[1])
+        return np.einsum("kl,lrq->krq", self._rotation, factor), self.prior_variance(self._best)
 
     def sample_embeddings(self, n: int, random_state: Any = 0) -> Array:
         """``n`` draws of ``R``, ``(n, d, D)``, from the mixture of all modes."""
@@ -296,11 +305,8 @@ class Belief:
     def _best(self) -> Component:
         return self.components[0]
 
-    @property
-    def _prior_variance(self) -> float:
-        return self._scale2(self._best)
-
-    def _scale2(self, component: Component) -> float:
+    def prior_variance(self, component: Component) -> float:
+        """Of the entries of ``R`` where the data say nothing, under one component."""
         return self.posterior.scale(component.gp.theta[LOG_SCALE]) ** 2
 
     @property
@@ -349,16 +355,20 @@ class Belief:
         """Reduced coordinates of ``X``, a bounded number of rows at a time."""
         step = max(256, _POINT_BYTES // (8 * (self.space.r + self.space.scaling.D + 1)))
         for start in range(0, X.shape[0], step):
-            z, rho = self.space.project(X[start : start + step])
-            yield reduced(self.model, z, rho)
+            yield self.reduced_coordinates(X[start : start + step])
 
-    def _moments(self, z: Array, rho: Array, kind: Marginal) -> Moments:
+    def reduced_coordinates(self, X: Inputs) -> tuple[Array, Array]:
+        """Points in the coordinates the engine works in, and their squared distance to what the data span."""
+        return reduced(self.model, *self.space.project(X))
+
+    def reduced_moments(self, z: Array, rho: Array, kind: Marginal) -> Moments:
+        """Moments of ``f`` at points in the engine's coordinates, in its units."""
         with blas_threads(self.y.shape[0]):
             if kind == "samples":
                 return _mix(self.components, [self._sampled(i, z, rho) for i in range(len(self.components))])
             if kind == "map":
-                return marginal.moments(self._best.gp, self._best.factor, z, rho, self._prior_variance, kind)
-            parts = [marginal.moments(c.gp, c.factor, z, rho, self._scale2(c), kind) for c in self.components]
+                return marginal.moments(self._best.gp, self._best.factor, z, rho, self.prior_variance(self._best), kind)
+            parts = [marginal.moments(c.gp, c.factor, z, rho, self.prior_variance(c), kind) for c in self.components]
         return _mix(self.components, parts)
 
     def _sampled(self, i: int, z: Array, rho: Array) -> Moments:
@@ -369,7 +379,7 @@ class Belief:
             if weight < 1e-8:
                 continue
             gp = condition(component.gp.embedding, self.kernel, self.posterior.data, theta)
-            part = marginal.moments(gp, component.factor[:, :0], z, rho, self._scale2(component), "bbq")
+            part = marginal.moments(gp, component.factor[:, :0], z, rho, self.prior_variance(component), "bbq")
             first += weight * part.mean
             second += weight * (part.variance + part.mean**2)
             conditional += weight * part.map_variance
@@ -384,7 +394,7 @@ class Belief:
         turned = self._turn(component) @ parameters.reshape(n, k, self.space.r)  # as in `embedding`
         R = turned.reshape(n * k, self.space.r)
         if self.space.rows is not None:
-            prior = np.sqrt(self._scale2(component)) * rng.standard_normal((n * k, D))
+            prior = np.sqrt(self.prior_variance(component)) * rng.standard_normal((n * k, D))
             R = prior + self.space.lift(R - self.space.restrict(prior))
         return np.pad(R.reshape(n, k, D), ((0, 0), (0, self.model.rows - k), (0, 0)))
 

@@ -32,7 +32,9 @@ class Candidates(NamedTuple):
 
     Z: Array  # (M, r) reduced inputs
     U: Array  # (M, d) embedded
+    k: Array  # (M, N) covariances with the data, gamma² g(s)
     K1: Array  # (M, N) 2 gamma² g'(s)
+    g2: Array  # (M, N) g''(s)
     a: Array  # (M, N) rows G⁻¹ k(x*)
 
 
@@ -43,6 +45,14 @@ class MomentGradients(NamedTuple):
     variance: Array  # (M, P)
     mean_u: Array  # (M, d) in the embedded input, for what the data do not span
     variance_u: Array  # (M, d)
+
+
+class PulledBack(NamedTuple):
+    """Adjoints of a point's parts, from those of its :class:`MomentGradients`."""
+
+    Z: Array  # (M, r) where the reduced input itself enters
+    U: Array  # (M, d) through the kernel's first derivative
+    a: Array  # (M, N)
 
 
 class CandidateTerms(NamedTuple):
@@ -76,6 +86,12 @@ class Embedding(Protocol):
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         """Derivatives of the predictive moments in the parameters."""
 
+    def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
+        """The transpose of :meth:`moment_gradients`' derivative in the point: reverse mode by hand."""
+
+    def pull_back_projection(self, parameters: Array, U: Array) -> Array:
+        """The transpose of :meth:`project`: adjoints of ``U (n, d)`` to those of ``Z (n, r)``."""
+
 
 def laplacian(weights: Array) -> Array:
     """``diag(P·1) - P``: the quadratic form ``½ sum_ij P_ij (v_i - v_j)²``."""
@@ -87,6 +103,11 @@ def laplacian(weights: Array) -> Array:
 def differences(u: Array, v: Array) -> Array:
     """``u_i - v_j``."""
     return np.subtract.outer(u, v)
+
+
+def towards(weights: Array, U: Array, V: Array) -> Array:
+    """``sum_n weights_mn (U_m - V_n)``, ``(m, d)``."""
+    return weights.sum(axis=1)[:, None] * U - weights @ V
 
 
 @dataclass(frozen=True)
@@ -176,6 +197,31 @@ class Linear:
             variance[:, k] = variance_u[:, k, None] * at.Z + 2.0 * (w_variance[:, 1:] + own[:, k])
         return MomentGradients(mean.reshape(m, d * r), variance.reshape(m, d * r), mean_u, variance_u)
 
+    def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
+        d, n = self.rows, gp.data.n
+        m, r = at.Z.shape
+        data, terms = gp.data.Z, gp.candidate_terms
+        K2 = (4.0 * gp.output_variance) * at.g2
+        Z_bar, U_bar, a_bar = np.zeros((m, r)), np.zeros((m, d)), np.zeros((m, n))
+        for k in range(d):
+            rows = slice(k * r, (k + 1) * r)
+            p, q = adjoint.mean[:, rows], adjoint.variance[:, rows]
+            delta = differences(at.U[:, k], gp.U[:, k])
+            w = at.K1 * delta
+            of_mean = (np.einsum("mr,mr->m", at.Z, p) + adjoint.mean_u[:, k])[:, None] - p @ data.T
+            Zq = q @ data.T
+            of_variance = Zq - (np.einsum("mr,mr->m", at.Z, q) + adjoint.variance_u[:, k])[:, None]
+            w_bar = gp.alpha * of_mean + 2.0 * at.a * of_variance
+            Z_bar += (w @ gp.alpha)[:, None] * p - 2.0 * np.einsum("mn,mn->m", w, at.a)[:, None] * q
+            Ct = terms.antisymmetric[:, k * n : (k + 1) * n]
+            a_bar += 2.0 * (w * of_variance + Zq * (at.a @ Ct) - (at.a * Zq) @ Ct) - p @ terms.response[:, rows].T
+            U_bar[:, k] += np.einsum("mn,mn->m", w_bar, at.K1)
+            U_bar += towards(w_bar * K2 * delta, at.U, gp.U)
+        return PulledBack(Z_bar, U_bar, a_bar)
+
+    def pull_back_projection(self, parameters: Array, U: Array) -> Array:
+        return U @ parameters.reshape(self.rows, -1)
+
     def candidate_terms(self, gp: ConditionedGP) -> CandidateTerms:
         """What :meth:`moment_gradients` multiplies every block of candidates with."""
         Z, alpha = gp.data.Z, gp.alpha
@@ -245,6 +291,22 @@ class Diagonal(_LengthScales):
         empty = np.zeros((at.U.shape[0], 0))
         return MomentGradients(mean, variance, empty, empty)
 
+    def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
+        K2 = (4.0 * gp.output_variance) * at.g2
+        U_bar, a_bar = np.zeros_like(at.U), np.zeros_like(at.a)
+        for j in range(at.U.shape[1]):
+            p, q = adjoint.mean[:, j, None], adjoint.variance[:, j, None]
+            delta = differences(at.U[:, j], gp.U[:, j])
+            dK = -gp.K1 * differences(gp.U[:, j], gp.U[:, j]) ** 2
+            w_bar = 2.0 * q * at.a - p * gp.alpha
+            a_bar += 2.0 * q * (at.K1 * delta**2 + at.a @ dK) - p * (dK @ gp.alpha)
+            U_bar[:, j] += 2.0 * np.einsum("mn,mn,mn->m", w_bar, at.K1, delta)
+            U_bar += towards(w_bar * K2 * delta**2, at.U, gp.U)
+        return PulledBack(np.zeros_like(at.Z), U_bar, a_bar)
+
+    def pull_back_projection(self, parameters: Array, U: Array) -> Array:
+        return U * np.exp(-parameters)
+
     def _parts(self, gp: ConditionedGP) -> Array:
         return np.stack([differences(u, u) ** 2 for u in gp.U.T])
 
@@ -272,6 +334,18 @@ class Isotropic(_LengthScales):
         variance = -2.0 * np.sum(dk * at.a, axis=1) + np.sum((at.a @ dK) * at.a, axis=1)
         empty = np.zeros((at.U.shape[0], 0))
         return MomentGradients(mean[:, None], variance[:, None], empty, empty)
+
+    def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
+        p, q = adjoint.mean, adjoint.variance  # (M, 1)
+        S = cdist(at.U, gp.U, "sqeuclidean")
+        dK = -gp.K1 * gp.S
+        w_bar = 2.0 * q * at.a - p * gp.alpha
+        a_bar = 2.0 * q * (at.K1 * S + at.a @ dK) - p * (dK @ gp.alpha)
+        along = w_bar * ((4.0 * gp.output_variance) * at.g2 * S + 2.0 * at.K1)
+        return PulledBack(np.zeros_like(at.Z), towards(along, at.U, gp.U), a_bar)
+
+    def pull_back_projection(self, parameters: Array, U: Array) -> Array:
+        return U * np.exp(-parameters[0])
 
     def _parts(self, gp: ConditionedGP) -> Array:
         return gp.S[None]

@@ -252,13 +252,18 @@ def _modes(initial: Belief | None, posterior: Posterior, space: RowSpace) -> tup
     return tuple(modes)
 
 
+def full_search(embedding: Embedding) -> int:
+    """How many searches for modes a fit makes where nothing is known; more rows have more modes."""
+    d = embedding.d if isinstance(embedding, Linear) and embedding.d != "auto" else 1
+    return N_STARTS * max(1, int(d) - 1)
+
+
 def _infer(
     posterior: Posterior, inference: Any, rng: np.random.Generator, n_starts: int | None,
     modes: tuple[Array, ...], progress: Progress | None,
 ) -> Inferred:  # fmt: skip
-    d = posterior.embedding.rows if isinstance(posterior.embedding, Linear) else 1
     if n_starts is None:
-        n_starts = WARM_STARTS if modes else N_STARTS * max(1, d - 1)
+        n_starts = WARM_STARTS if modes else full_search(posterior.embedding)
     n = posterior.data.n
     if n > SUBSET and n_starts > WARM_STARTS:
         # Modes are found on a part of the data at a fraction of the cost, then followed on all.

@@ -48,7 +48,7 @@ def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:
     """Mean and variance of ``f`` given ``theta``, and what their derivatives need."""
     gamma2 = gp.output_variance
     U = gp.embedding.project(gp.parameters, Z)
-    k, K1, _ = gp.kernel.derivatives(cdist(U, gp.U, "sqeuclidean"))
+    k, K1, g2 = gp.kernel.derivatives(cdist(U, gp.U, "sqeuclidean"))
     k *= gamma2
     K1 *= 2.0 * gamma2
     if gp.noise_diagonal.min() > _LEAST_NOISE * gamma2:
@@ -59,7 +59,7 @@ def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:
         a = v @ gp.Linv
         variance = gamma2 - np.einsum("mn,mn->m", v, v)
     np.maximum(variance, RELATIVE_VARIANCE_FLOOR * gamma2, out=variance)
-    return gp.mean + k @ gp.alpha, variance, Candidates(Z, U, K1, a)
+    return gp.mean + k @ gp.alpha, variance, Candidates(Z, U, k, K1, g2, a)
 
 
 def plain(gp: ConditionedGP, Z: Array) -> tuple[Array, Array]:
@@ -90,13 +90,18 @@ def moment_gradients(
     return dm, dV, own.mean_u, own.variance_u
 
 
+#: Weights of ``V``, ``|∂m F|²`` and ``|∂V F|² / V`` in the marginal variance (paper eq. 19 and the remark below it).
+WEIGHTS: dict[Marginal, tuple[float, float, float]] = {
+    "map": (1.0, 0.0, 0.0),
+    "bbq": (1.0, 1.0, 0.0),
+    "mgp": (4.0 / 3.0, 1.0, 1.0 / 3.0),
+}
+
+
 def combine(V: Array, from_mean: Array, from_variance: Array, marginal: Marginal) -> Array:
-    """The marginal variance from its parts (paper eq. 19 and the remark below it)."""
-    if marginal == "map":
-        return V
-    if marginal == "bbq":
-        return V + from_mean
-    return (4.0 / 3.0) * V + from_mean + from_variance / (3.0 * V)
+    """The marginal variance from its parts."""
+    own, mean, variance = WEIGHTS[marginal]
+    return own * V + mean * from_mean + variance * from_variance / V
 
 
 def moments(

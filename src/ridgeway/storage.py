@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -34,13 +35,32 @@ def save(belief: Belief, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix != ".npz":
         path = path.with_name(path.name + ".npz")
+    temporary = path.with_name(path.name + ".part.npz")
+    try:
+        np.savez(temporary, **_to_arrays(belief))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def to_bytes(belief: Belief) -> bytes:
+    """What :func:`save` writes to a file."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **_to_arrays(belief))
+    return stream.getvalue()
+
+
+def from_bytes(content: bytes, kernel: Kernel | None = None) -> Belief:
+    """What :func:`to_bytes` was given."""
+    return _from_stream(io.BytesIO(content), "the stored belief", kernel)
+
+
+def _to_arrays(belief: Belief) -> dict[str, Any]:
     posterior, space = belief.posterior, belief.space
     header = {
         "format": FORMAT,
-        "embedding": {
-            "name": belief.model.name,
-            **({"d": belief.model.rows} if isinstance(belief.model, Linear) else {}),
-        },
+        "embedding": embedding_to_dict(belief.model),
         "kernel": kernels.to_dict(belief.kernel),
         "priors": asdict(posterior.priors),
         "inference": belief.inference,
@@ -73,22 +93,20 @@ def save(belief: Belief, path: str | Path) -> Path:
     for i, draws in enumerate(belief.draws or ()):
         arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"] = draws.theta, draws.weights
         arrays[f"draw_shape_{i}"] = np.array(draws.pareto_k)
-    temporary = path.with_name(path.name + ".part.npz")
-    try:
-        np.savez(temporary, **arrays)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    return arrays
 
 
 def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
     """Read what :func:`save` wrote."""
     with open(path, "rb") as stream:
-        header, arrays = _read(stream, path)
+        return _from_stream(stream, path, kernel)
+
+
+def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None) -> Belief:
+    header, arrays = _read(stream, path)
     if header.get("format") != FORMAT:
         raise ValueError(f"{path} has format {header.get('format')!r}; this version of Ridgeway reads format {FORMAT}")
-    model = _embedding(header["embedding"])
+    model = embedding_from_dict(header["embedding"])
     resolved = kernels.from_dict(header["kernel"], kernel)
     output = OutputScaling(*header["output"])
     X = _inputs_from_arrays("X", arrays)
@@ -107,9 +125,8 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
         )
         for i, (weight, evidence) in enumerate(zip(header["weights"], header["evidences"], strict=True))
     )
-    settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in header["priors"].items()}
     return Belief(
-        posterior=Posterior(model, resolved, data, Priors(**settings), scaling.D),
+        posterior=Posterior(model, resolved, data, priors_from_dict(header["priors"]), scaling.D),
         space=space,
         output=output,
         components=components,
@@ -153,7 +170,19 @@ def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]
     return header, arrays
 
 
-def _embedding(description: dict[str, Any]) -> Embedding:
+def priors_from_dict(description: dict[str, Any]) -> Priors:
+    """Priors from what ``asdict`` made of them, JSON's lists as pairs again."""
+    settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in description.items()}
+    return Priors(**settings)
+
+
+def embedding_to_dict(embedding: Embedding) -> dict[str, Any]:
+    """A JSON-able description of an embedding."""
+    return {"name": embedding.name, **({"d": embedding.d} if isinstance(embedding, Linear) else {})}
+
+
+def embedding_from_dict(description: dict[str, Any]) -> Embedding:
+    """The embedding that ``description`` speaks of."""
     description = dict(description)
     built: Embedding = _EMBEDDINGS[description.pop("name")](**description)
     return built

@@ -21,7 +21,7 @@ def inputs(X: Any, D: int | None = None, name: str = "X") -> Inputs:
         X = X.astype(np.float64, copy=False)
         values = X.data
     else:
-        X = values = _numeric(X, name)
+        X = values = numeric(X, name)
     if X.ndim != 2:
         raise ValueError(f"{name} must have shape (n, D), got {X.shape}. Reshape your data: one row a point")
     if X.shape[0] == 0:
@@ -46,7 +46,7 @@ def owned(X: Inputs) -> Inputs:
 
 def outputs(y: Any, n: int, name: str = "y") -> Array:
     """``y`` as a finite ``(n,)`` float array."""
-    y = _numeric(y, name)
+    y = numeric(y, name)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
@@ -64,9 +64,9 @@ def noise_variance(value: Any, n: int) -> Array | None:
     if value is None:
         return None
     array = (
-        np.broadcast_to(_numeric(value, "noise_variance"), (n,))
+        np.broadcast_to(numeric(value, "noise_variance"), (n,))
         if np.ndim(value) == 0
-        else _numeric(value, "noise_variance")
+        else numeric(value, "noise_variance")
     )
     if array.shape != (n,):
         raise ValueError(f"noise_variance must be a number or have shape ({n},), got {array.shape}")
@@ -88,7 +88,7 @@ def bounds(value: Any, D: int) -> tuple[Array, Array] | None:
         raise ValueError(f"bounds must be a pair (lower, upper) or None, got {value!r}") from None
     pair = []
     for side, name in ((lower, "lower"), (upper, "upper")):
-        array = _numeric(side, f"{name} bound")
+        array = numeric(side, f"{name} bound")
         if array.ndim > 1 or (array.ndim == 1 and array.shape != (D,)):
             raise ValueError(f"{name} bound must be a number or have shape ({D},), got {array.shape}")
         array = np.broadcast_to(array, (D,)).copy()
@@ -128,7 +128,21 @@ def count(value: Any, name: str, least: int = 0) -> int:
     return int(value)
 
 
-def _numeric(value: Any, name: str) -> Array:
+def instance(value: Any, kinds: Any, name: str, expected: str) -> Any:
+    """``value`` if it is one of ``kinds``."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{name} must be {expected}, got {value!r}")
+    return value
+
+
+def dense(X: Inputs) -> Array:
+    """Checked inputs as an array."""
+    result: Array = X.toarray() if sparse.issparse(X) else X
+    return result
+
+
+def numeric(value: Any, name: str) -> Array:
+    """``value`` as an array of real numbers, finite or not."""
     if np.ma.isMaskedArray(value) and np.ma.is_masked(value):
         raise ValueError(
             f"{name} must be complete, got a masked array with {int(np.ma.getmaskarray(value).sum())} hidden values"

@@ -1,0 +1,167 @@
+"""A box: every input between two numbers, and any point in it can be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.stats import qmc
+
+from ridgeway import names as _names
+from ridgeway import validation
+from ridgeway.types import Array, Inputs
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Box:
+    """The points between ``lower`` and ``upper``.
+
+    Each is a sequence of one number for each input, or a single number for all of them; two single
+    numbers make a box of one input, or of as many as there are ``names``.
+
+    >>> box = Box([0.0, 20.0], [1.0, 80.0], names=["share", "temperature"])
+    >>> box
+    Box(2 inputs: share in [0, 1], temperature in [20, 80])
+    >>> box.contains([[0.5, 30.0], [0.5, 90.0]])
+    array([ True, False])
+    >>> box.filling(5, np.random.default_rng(0)).shape
+    (5, 2)
+    """
+
+    lower: Array  # (D,)
+    upper: Array  # (D,)
+    names: tuple[str, ...] | None
+
+    def __init__(self, lower: npt.ArrayLike, upper: npt.ArrayLike, names: Sequence[str] | None = None):
+        names = _names.checked(names)
+        low, high = (_side(value, name) for value, name in ((lower, "lower"), (upper, "upper")))
+        D = _number_of_inputs(low, high, names)
+        _names.checked(names, D)
+        low, high = (np.broadcast_to(side, (D,)) + 0.0 for side in (low, high))  # a copy, without -0.0
+        _check_sides(low, high, names)
+        low.flags.writeable = high.flags.writeable = False
+        for field, value in (("lower", low), ("upper", high), ("names", names)):
+            object.__setattr__(self, field, value)
+
+    @property
+    def D(self) -> int:
+        """How many inputs."""
+        return self.lower.shape[0]
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """``(lower, upper)``, each ``(D,)``."""
+        return self.lower, self.upper
+
+    def contains(self, X: Inputs, tolerance: float = 1e-9) -> npt.NDArray[np.bool_]:
+        """Which rows of ``X``, ``(n, D)``, lie in the box; ``tolerance`` is a share of each width."""
+        if not tolerance >= 0.0:
+            raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}")
+        X = validation.inputs(X)
+        if X.shape[1] != self.D:
+            raise ValueError(f"X must have one column for each of the {self.D} inputs of the box, got {X.shape[1]}")
+        X = X.toarray() if sparse.issparse(X) else X
+        slack = tolerance * self.upper - tolerance * self.lower  # the width itself may overflow
+        above, below = self.lower - slack <= X, self.upper + slack >= X
+        inside: npt.NDArray[np.bool_] = (above & below).all(axis=1)
+        return inside
+
+    def uniform(self, n: int, rng: np.random.Generator) -> Array:
+        """``n`` points drawn independently, ``(n, D)``."""
+        return self._from_unit(rng.random((validation.count(n, "n"), self.D)))
+
+    def latin_hypercube(self, n: int, rng: np.random.Generator) -> Array:
+        """``n`` points of which each input has one in each of ``n`` equal parts of its range, ``(n, D)``."""
+        n = validation.count(n, "n")
+        return self._from_unit(qmc.LatinHypercube(self.D, optimization=None, rng=_seed(rng)).random(n))
+
+    def filling(self, n: int, rng: np.random.Generator) -> Array:
+        """``n`` points that fill the box evenly, ``(n, D)``: a scrambled Sobol sequence.
+
+        Beyond the 21,201 inputs for which that sequence is known the points are uniform.
+        """
+        n = validation.count(n, "n")
+        if self.D > qmc.Sobol.MAXDIM:
+            return self.uniform(n, rng)
+        # Whole powers of two, cut: SciPy warns about any other number, and the points are the same.
+        points = qmc.Sobol(self.D, scramble=True, rng=_seed(rng)).random_base2(max(n - 1, 0).bit_length())
+        return self._from_unit(points[:n])
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description that JSON can hold, for :meth:`from_dict`."""
+        names = None if self.names is None else list(self.names)
+        return {"kind": "box", "lower": self.lower.tolist(), "upper": self.upper.tolist(), "names": names}
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Box:
+        """The box that :meth:`to_dict` described."""
+        if description.get("kind") != "box":
+            raise ValueError(f"description must be of kind 'box', got {description.get('kind')!r}")
+        return cls(description["lower"], description["upper"], description["names"])
+
+    def _from_unit(self, U: Array) -> Array:
+        # A mean of the two ends cannot overflow as the width can; its rounding can leave the box.
+        return np.clip((1.0 - U) * self.lower + U * self.upper, self.lower, self.upper)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Box):
+            return NotImplemented
+        return self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[bytes, bytes, tuple[str, ...] | None]:
+        return self.lower.tobytes(), self.upper.tobytes(), self.names
+
+    def __repr__(self) -> str:
+        labels = self.names or [f"x{j}" for j in range(self.D)]
+        ranges = [f"{labels[j]} in [{self.lower[j]:g}, {self.upper[j]:g}]" for j in range(min(self.D, 4))]
+        return f"Box({self.D} input{'s' * (self.D > 1)}: {_names.listed(ranges)})"
+
+
+def _seed(rng: np.random.Generator) -> int:
+    # SciPy would spawn a child, which leaves no trace in the generator's state: a generator
+    # restored from a file would then repeat itself.
+    return int(rng.integers(2**63))
+
+
+def _side(value: Any, name: str) -> Array:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiu":
+            raise ValueError
+    except ValueError:
+        raise TypeError(f"{name} must be a number or a sequence of numbers, got {value!r}") from None
+    if array.ndim > 1 or array.size == 0:
+        raise ValueError(f"{name} must be a number or have shape (D,) with D at least 1, got shape {array.shape}")
+    return array.astype(np.float64)
+
+
+def _number_of_inputs(lower: Array, upper: Array, names: tuple[str, ...] | None) -> int:
+    if lower.ndim and upper.ndim and lower.shape != upper.shape:
+        raise ValueError(
+            f"lower and upper must have one number for each input, got {lower.shape[0]} and {upper.shape[0]}"
+        )
+    for side in (lower, upper):
+        if side.ndim:
+            return side.shape[0]
+    if names is not None and not names:
+        raise ValueError("names must have at least one entry, got none")
+    return 1 if names is None else len(names)
+
+
+def _check_sides(lower: Array, upper: Array, names: tuple[str, ...] | None) -> None:
+    for side, name in ((lower, "lower"), (upper, "upper")):
+        bad = np.flatnonzero(~np.isfinite(side))
+        if bad.size:
+            raise ValueError(f"{name} must be finite, got {side[bad[0]]} for input {_names.called(names, bad[0])}")
+    wrong = np.flatnonzero(lower >= upper)
+    if wrong.size:
+        j = wrong[0]
+        raise ValueError(f"lower must be below upper: input {_names.called(names, j)} has {lower[j]} and {upper[j]}")

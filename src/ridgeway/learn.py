@@ -1,0 +1,148 @@
+"""``learn``: the paper's Algorithm 1 as a loop, with experiments in parallel if there is an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ridgeway import progress as progresses
+from ridgeway import validation
+from ridgeway.evaluation import Evaluations
+from ridgeway.learner import ActiveLearner
+from ridgeway.outcome import Outcome
+from ridgeway.spaces import Space
+
+Callback = Callable[[ActiveLearner], Any]
+
+
+def learn(
+    f: Callable[..., Any],
+    space: Space | ActiveLearner,
+    budget: int = 100,
+    *,
+    callback: Callback | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    timeout: float | None = None,
+    stop_below: float | None = None,
+    patience: int = 5,
+    most_failures: int = 5,
+    progress: Any = None,
+    **options: Any,
+) -> ActiveLearner:
+    """Learn about ``f`` with ``budget`` experiments, each chosen to teach most; returns the learner.
+
+    Parameters
+    ----------
+    f
+        The experiment: a function of one point ``(D,)`` that returns a number. NaN, infinity or an
+        exception is a failed experiment, which counts towards the budget.
+    space
+        ``Box``, ``Pool``, or an :class:`ActiveLearner` to go on with. Hand over a learner of your own to
+        keep everything that was learned if the loop is interrupted.
+    budget
+        Experiments in all, failures and those of earlier loops included.
+    callback
+        Called with the learner after each outcome; return ``True`` to stop.
+    executor, workers, timeout
+        Any :class:`concurrent.futures.Executor`, how many experiments are out at a time (all that the
+        executor has, or 1), and the seconds that one may take.
+    stop_below, patience
+        Stop early once ``patience`` choices in a row promised less than ``stop_below`` nats.
+    most_failures
+        Failures in a row after which something else is wrong: the last one is raised.
+    progress
+        A function of a sentence; ``None`` shows a line in a terminal, ``False`` nothing.
+    options
+        Of :class:`ActiveLearner`: ``embedding``, ``acquisition``, ``random_state`` and others.
+
+    >>> import numpy as np, ridgeway as rw
+    >>> learner = rw.learn(lambda x: np.sin(x.sum()), rw.Box([0, 0], [3, 3]), budget=8, embedding=rw.Linear(1))
+    >>> learner.y.shape
+    (8,)
+    """
+    say = progresses.resolve(progress)
+    learner = _learner(space, options)
+    budget = validation.count(budget, "budget", 1)
+    rule = _Rule(stop_below, patience, most_failures)
+    workers = 1 if workers is None and executor is None else workers
+    learner.ended = ""
+    fitting, learner.progress = learner.progress, lambda message: say(f"{_so_far(learner, budget)} · {message}")
+    try:
+        with Evaluations(f, executor, workers, timeout) as experiments:
+            while experiments.in_flight or (learner.n_done < budget and not learner.ended):
+                while experiments.room and learner.n_done + experiments.in_flight < budget and not learner.ended:
+                    experiments.submit(learner.ask())
+                    learner.ended = rule.after_ask(learner)
+                outcome = experiments.next()
+                say(_so_far(learner, budget))
+                _take(learner, outcome)
+                rule.after_outcome(outcome)
+                if callback is not None and callback(learner):
+                    learner.ended = "stopped by the callback"
+    finally:
+        learner.progress = fitting
+        progresses.clear(say)
+        if learner.pending.shape[0]:
+            learner.withdraw(learner.pending)
+    learner.ended = learner.ended or f"the budget of {budget} experiments is spent"
+    return learner
+
+
+def _learner(space: Any, options: dict[str, Any]) -> ActiveLearner:
+    if not isinstance(space, ActiveLearner):
+        return ActiveLearner(space, **options)
+    if options:
+        raise TypeError(f"options must be left out where a learner is given: {', '.join(options)}")
+    return space
+
+
+def _take(learner: ActiveLearner, outcome: Outcome) -> None:
+    if outcome.value is None:
+        learner.fail(outcome.x, outcome.reason or "failed")
+    else:
+        learner.tell(outcome.x, outcome.value)
+
+
+def _so_far(learner: ActiveLearner, budget: int) -> str:
+    parts = [f"{learner.n_done} of {budget}"]
+    if len(learner.failed):
+        parts.append(f"{len(learner.failed)} failed")
+    if learner.expected.size and np.isfinite(learner.expected[-1]):
+        parts.append(f"{learner.expected[-1]:.2f} nats expected")
+    return ", ".join(parts)
+
+
+class _Rule:
+    """When to stop before the budget is spent."""
+
+    def __init__(self, stop_below: Any, patience: int, most_failures: int) -> None:
+        if stop_below is not None and not (isinstance(stop_below, Real) and np.isfinite(float(stop_below))):
+            raise ValueError(f"stop_below must be a number of nats or None, got {stop_below!r}")
+        self.stop_below = stop_below
+        self.patience = validation.count(patience, "patience", 1)
+        self.most_failures = validation.count(most_failures, "most_failures", 1)
+        self.small = 0
+        self.failures = 0
+
+    def after_ask(self, learner: ActiveLearner) -> str:
+        """Why to stop, if the last choices promised too little."""
+        expected = learner.expected[-1]
+        if self.stop_below is None or np.isnan(expected):  # a point that fills the space promises nothing by itself
+            return ""
+        self.small = self.small + 1 if expected < self.stop_below else 0
+        if self.small < self.patience:
+            return ""
+        return f"the last {self.patience} choices each promised less than {self.stop_below:g} nats"
+
+    def after_outcome(self, outcome: Outcome) -> None:
+        """Raise if nothing but failures comes back."""
+        self.failures = self.failures + 1 if outcome.value is None else 0
+        if self.failures >= self.most_failures:
+            raise RuntimeError(
+                f"the last {self.failures} experiments failed, the last one: {outcome.reason}"
+            ) from outcome.error
