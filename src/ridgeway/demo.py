@@ -1,4 +1,4 @@
-"""``make demo``: learn two directions of a function of twenty inputs, and show how well.
+"""``make demo``: learn two directions of a function of twenty inputs by experiments of its own choice.
 
 Run with ``python -m ridgeway.demo``.
 """
@@ -6,22 +6,82 @@ Run with ``python -m ridgeway.demo``.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
+from typing import NamedTuple
 
 import numpy as np
 
 import ridgeway as rw
-from ridgeway.inference import Progress
-from ridgeway.testfunctions import from_model, subspace_angles
+from ridgeway.testfunctions import TestFunction, from_model, subspace_angles
+from ridgeway.types import Array
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Draw a function, fit it, and print what was learned; returns the exit code."""
+    """Draw a function, learn it actively and at random, and print what was learned; returns the exit code."""
+    options = _options(arguments)
+    f = from_model(options.inputs, options.dimensions, random_state=options.seed)
+    noise = np.random.default_rng(options.seed)
+    X_test = f.sample(1000, 12345)
+
+    def experiment(x: Array) -> float:
+        return float(f(x[None])[0] + options.noise * noise.standard_normal())
+
+    print(f"A function of {options.inputs} inputs that varies along {options.dimensions} directions only,")
+    print(f"to be learned from {options.observations} experiments with noise {options.noise:g}.", flush=True)
+    box, embedding = rw.Box(f.lower, f.upper), rw.Linear(options.dimensions)
+    learned = {}
+    for acquisition in ("bald", "random"):
+        how = "chosen to teach most" if acquisition == "bald" else "at random"
+        print(f"Learning from experiments {how} ...", flush=True)
+        started = time.process_time()
+        learner = rw.learn(
+            experiment,
+            box,
+            options.observations,
+            embedding=embedding,
+            acquisition=acquisition,
+            random_state=options.seed,
+        )
+        learned[acquisition] = _verdict(learner.belief, f, X_test, time.process_time() - started)
+        if acquisition == "bald":
+            print(f"\n{learner.belief.summary()}\n")
+    _compare(learned["bald"], learned["random"], float(np.std(f(X_test))))
+    return 0
+
+
+class _Verdict(NamedTuple):
+    error: float
+    inside: float
+    angles: Array
+    seconds: float
+
+
+def _verdict(belief: rw.Belief, f: TestFunction, X: Array, seconds: float) -> _Verdict:
+    prediction, truth = belief.predict(X), f(X)
+    inside = float(np.mean(np.abs(truth - prediction.mean) < 1.96 * prediction.std))
+    assert f.embedding is not None
+    angles = np.rad2deg(subspace_angles(belief.embedding[: belief.rank], f.embedding))
+    return _Verdict(float(np.sqrt(np.mean((prediction.mean - truth) ** 2))), inside, angles, seconds)
+
+
+def _compare(active: _Verdict, random: _Verdict, spread: float) -> None:
+    print(f"At 1,000 new points, where the function varies by {spread:.2f}:")
+    print(f"  {'':32}{'chosen':>12}{'random':>12}")
+    rows = {
+        "error of the mean": [f"{v.error:.3f}" for v in (active, random)],
+        "truth inside the 95 % interval": [f"{100 * v.inside:.0f} %" for v in (active, random)],
+        "angles to the true subspace": [", ".join(f"{a:.0f}°" for a in v.angles) for v in (active, random)],
+        "CPU seconds": [f"{v.seconds:.0f}" for v in (active, random)],
+    }
+    for label, (left, right) in rows.items():
+        print(f"  {label:32}{left:>12}{right:>12}")
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ridgeway.demo", description=__doc__)
     parser.add_argument("--inputs", type=int, default=20, help="number of inputs (default 20)")
     parser.add_argument("--dimensions", type=int, default=2, help="directions that matter (default 2)")
-    parser.add_argument("--observations", type=int, default=100, help="observations to learn from (default 100)")
+    parser.add_argument("--observations", type=int, default=80, help="experiments to learn from (default 80)")
     parser.add_argument("--noise", type=float, default=0.1, help="standard deviation of the noise (default 0.1)")
     parser.add_argument("--seed", type=int, default=2, help="which function to draw (default 2)")
     options = parser.parse_args(arguments)
@@ -33,49 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--seed must be at least 0, got {options.seed}")
     if options.observations < 2:
         parser.error(f"--observations must be at least 2, got {options.observations}")
-
-    f = from_model(options.inputs, options.dimensions, random_state=options.seed)
-    rng = np.random.default_rng(options.seed)
-    X, X_test = f.sample(options.observations, rng), f.sample(1000, rng)
-    y = f(X) + options.noise * rng.standard_normal(len(X))
-
-    print(f"A function of {options.inputs} inputs that varies along {options.dimensions} directions only,")
-    print(f"seen at {options.observations} random points with noise {options.noise:g}. Learning ...", flush=True)
-    started = time.process_time()
-    belief = rw.fit(X, y, rw.Linear(options.dimensions), bounds=(f.lower, f.upper), progress=_progress())
-    seconds = time.process_time() - started
-    _clear()
-
-    truth = f(X_test)
-    prediction = belief.predict(X_test)
-    error = np.sqrt(np.mean((prediction.mean - truth) ** 2))
-    inside = np.mean(np.abs(truth - prediction.mean) < 1.96 * prediction.std)
-    assert f.embedding is not None
-    angles = np.rad2deg(subspace_angles(belief.embedding, f.embedding))
-    best = int(np.argmax(belief.bald(X_test)))
-
-    print()
-    print(belief.summary())
-    print()
-    print(f"At 1,000 new points ({seconds:.1f} CPU seconds of fitting):")
-    print(f"  error of the mean           {error:.3f}   (the function varies by {truth.std():.3f})")
-    print(f"  truth inside 95 % interval  {100 * inside:.0f} %")
-    print(f"  angles to the true subspace {', '.join(f'{a:.1f}°' for a in angles)}")
-    print(
-        f"  the most telling of them would give {belief.bald(X_test[best : best + 1])[0]:.2f} nats about the embedding"
-    )
-    return 0
-
-
-def _progress() -> Progress | None:
-    if not sys.stderr.isatty():
-        return None
-    return lambda message: print(f"\r\033[K  {message}", end="", file=sys.stderr, flush=True)
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return options
 
 
 if __name__ == "__main__":

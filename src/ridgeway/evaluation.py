@@ -61,7 +61,8 @@ class Evaluations:
     and never shut down; ``workers=None`` takes as many as it has.
 
     An experiment that takes longer than ``timeout`` seconds is reported as failed. It cannot be
-    stopped: its worker makes no room until it ends, and what it returns then is ignored.
+    stopped: an executor's worker makes no room until it ends (a thread of ours is left to itself),
+    and what it returns then is ignored.
 
     >>> with Evaluations(lambda x: x.sum(), workers=2) as running:
     ...     while running.room:

@@ -35,7 +35,8 @@ _RANK_HANDICAP = 3.0  # nats for each row fewer: the user asked for d, and Lapla
 _LEAST_WEIGHT = 0.02
 _HOPELESS = 15.0  # nats below the best at which a mode is given up
 _FEW_EVALUATIONS = 3
-_WARM_MARGIN = 5.0  # nats below the best at which a fresh start beside known modes is not climbed from
+_MANY_STARTS = 10  # from which a search is a full one, whatever modes are known
+_WARM_MARGIN = 5.0  # nats below the best at which one of a few fresh starts beside known modes is not climbed from
 _GAIN = 0.2  # nats of evidence that a probe must add to be climbed from
 
 
@@ -151,7 +152,7 @@ def _modes_of_rank(
     for i, optimum in enumerate(found[:finalists]):
         say(f"evidence of mode {i + 1} of {min(len(found), finalists)}")
         with suppress(NumericalError):  # a mode that floating point cannot follow; others remain
-            margin = _WARM_MARGIN if initial else np.inf
+            margin = _WARM_MARGIN if initial and n_starts < _MANY_STARTS else np.inf
             climbed = _climb_evidence(posterior, optimum.laplace.theta, optima, margin)
             optima = modes.merge(optima, climbed, optimum.reached)
     concluded: dict[int, nested.Nested] = {}

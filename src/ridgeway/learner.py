@@ -30,7 +30,8 @@ from ridgeway.types import Array
 
 FORMAT = 1
 _LEAST_TO_MODEL = 2  # observations before a model has anything to go by
-_SEARCH_AGAIN = 1.3  # growth of the data since the last full search for modes that calls for another
+_SEARCH_AGAIN = 1.12  # growth of the data since the last full search for modes that calls for another
+_FRESH_STARTS = 2  # searches beside the known modes in every other fit
 _SURPRISE = 4.0  # standard deviations by which a new observation may miss before modes are searched again
 
 
@@ -45,8 +46,8 @@ class ActiveLearner:
         As for :func:`ridgeway.fit`. With ``Linear("auto")`` the dimension is chosen anew at each
         full search for modes and kept in between.
     acquisition
-        ``"information"`` (the default: what a noisy observation tells about the hyperparameters),
-        ``"bald"`` (the paper's: what the function's value would tell), ``"uncertainty"``,
+        ``"bald"`` (the default, the paper's: what the function's value would tell about the
+        hyperparameters), ``"information"`` (what a noisy observation of it would), ``"uncertainty"``,
         ``"random"``, ``"latin-hypercube"``, or an object as in :mod:`ridgeway.acquisition`.
     n_initial
         Points that fill the space before the model chooses; by default ``2 d + 4``, at least 6. A
@@ -73,7 +74,7 @@ class ActiveLearner:
         self,
         space: Space,
         embedding: Embedding = Linear(2),  # noqa: B008 - frozen
-        acquisition: str | Acquisition = "information",
+        acquisition: str | Acquisition = "bald",
         kernel: str | Kernel = "se",
         inference: str = "nested",
         marginal: Marginal = "mgp",
@@ -246,7 +247,7 @@ class ActiveLearner:
                 priors=self.priors,
                 noise_variance=record.known_noise,
                 initial=last,
-                n_starts=full_search(embedding) if again else None,
+                n_starts=full_search(embedding) if again else _FRESH_STARTS,
                 random_state=seed,
                 progress=self.progress,
             )
