@@ -3,6 +3,7 @@
 # make lint   ruff and mypy alone
 # make bench  rerun the benchmarks and rewrite docs/performance.md
 # make harm   rerun the 200 do-no-harm problems and rewrite docs/accuracy.md
+# make select rerun the choice of experiments and rewrite docs/selection.md
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test lint bench harm clean
+.PHONY: demo test lint bench harm select clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m ridgeway.demo
@@ -28,6 +29,9 @@ bench: $(VENV)/.bench
 
 harm: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/accuracy.py --jobs $(JOBS) --write docs/accuracy.md
+
+select: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py --jobs $(JOBS) --write docs/selection.md
 
 clean:
 	rm -rf $(VENV)

@@ -25,7 +25,7 @@ def test_code_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None
     for block in blocks:
         exec(compile(block, str(page), "exec"), namespace)
     if page.name == "README.md":
-        assert len(blocks) == 2
+        assert len(blocks) == 3
         assert "inputs by share of the variation" in capsys.readouterr().out
 
 
