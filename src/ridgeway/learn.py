@@ -15,6 +15,7 @@ from ridgeway.evaluation import Evaluations
 from ridgeway.learner import ActiveLearner
 from ridgeway.outcome import Outcome
 from ridgeway.spaces import Space
+from ridgeway.types import Array
 
 Callback = Callable[[ActiveLearner], Any]
 
@@ -71,24 +72,30 @@ def learn(
     rule = _Rule(stop_below, patience, most_failures)
     workers = 1 if workers is None and executor is None else workers
     learner.ended = ""
+    flying: list[Array] = []
     fitting, learner.progress = learner.progress, lambda message: say(f"{_so_far(learner, budget)} · {message}")
     try:
         with Evaluations(f, executor, workers, timeout) as experiments:
             while experiments.in_flight or (learner.n_done < budget and not learner.ended):
                 while experiments.room and learner.n_done + experiments.in_flight < budget and not learner.ended:
-                    experiments.submit(learner.ask())
+                    flying.append(learner.ask())
+                    experiments.submit(flying[-1])
                     learner.ended = rule.after_ask(learner)
-                outcome = experiments.next()
                 say(_so_far(learner, budget))
+                outcome = experiments.next()
                 _take(learner, outcome)
+                flying = [x for x in flying if not np.array_equal(x, outcome.x)]
                 rule.after_outcome(outcome)
                 if callback is not None and callback(learner):
                     learner.ended = "stopped by the callback"
     finally:
         learner.progress = fitting
         progresses.clear(say)
-        if learner.pending.shape[0]:
-            learner.withdraw(learner.pending)
+        for x in flying:  # interrupted: their outcomes will not come
+            learner.withdraw(x)
+    say(f"{_so_far(learner, budget)} · a last look for other explanations")
+    learner.search_again()
+    progresses.clear(say)
     learner.ended = learner.ended or f"the budget of {budget} experiments is spent"
     return learner
 

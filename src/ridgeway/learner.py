@@ -31,7 +31,9 @@ from ridgeway.types import Array
 FORMAT = 1
 _LEAST_TO_MODEL = 2  # observations before a model has anything to go by
 _SEARCH_AGAIN = 1.12  # growth of the data since the last full search for modes that calls for another
-_FRESH_STARTS = 2  # searches beside the known modes in every other fit
+_FRESH_STARTS = 2  # searches beside the known modes in every other fit,
+_LOST_STARTS = 10  # and where most of the variation still passes for noise
+_LOST = 0.4
 _SURPRISE = 4.0  # standard deviations by which a new observation may miss before modes are searched again
 
 
@@ -227,12 +229,18 @@ class ActiveLearner:
         beyond = np.vstack([self.record.out, self.record.failed])
         return acquisitions.outlook_of(self.belief).given(beyond)
 
-    def _fit(self, last: Belief | None) -> Belief:
+    def search_again(self) -> Belief:
+        """The belief after a full search for modes, as at the end of a campaign."""
+        if self.record.n and self._searched_at != self.record.n:
+            self._belief = self._fit(self._belief, again=True)
+        return self.belief
+
+    def _fit(self, last: Belief | None, again: bool = False) -> Belief:
         record = self.record
-        again = last is None or record.n > _SEARCH_AGAIN * self._searched_at or self._surprised(last)
-        embedding = self.embedding
+        again = again or last is None or record.n > _SEARCH_AGAIN * self._searched_at or self._surprised(last)
+        embedding, n_starts = self.embedding, full_search(self.embedding)
         if not again and last is not None:
-            embedding = last.model
+            embedding, n_starts = last.model, _LOST_STARTS if _is_lost(last) else _FRESH_STARTS
         seed = int(np.random.default_rng([self.random_state, 2, record.n]).integers(2**31))
         with warnings.catch_warnings():  # each fit would repeat what its diagnostics say
             warnings.simplefilter("ignore", RidgewayWarning)
@@ -247,7 +255,7 @@ class ActiveLearner:
                 priors=self.priors,
                 noise_variance=record.known_noise,
                 initial=last,
-                n_starts=full_search(embedding) if again else _FRESH_STARTS,
+                n_starts=n_starts,
                 random_state=seed,
                 progress=self.progress,
             )
@@ -321,6 +329,11 @@ class ActiveLearner:
         if state["belief"] is not None:
             learner._belief = storage.from_bytes(base64.b64decode(state["belief"]), kernel)
         return learner
+
+
+def _is_lost(belief: Belief) -> bool:
+    """Whether most of the variation passes for noise: the right mode may yet have to be found."""
+    return bool(belief.noise_variance > _LOST * float(np.var(belief.y)))
 
 
 def _default_initial(embedding: Embedding) -> int:
