@@ -5,7 +5,7 @@ Each is a function of a belief and points, in the user's units::
     bald(belief, X)                 # (n,) nats
     bald.with_gradient(belief, X)   # the same, and the exact gradient in X, (n, D)
 
-A new one is a frozen dataclass with a ``name`` and the two methods of :class:`Acquisition`.
+A new one is a frozen dataclass with a ``name`` and what :class:`Acquisition` asks for.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ class Acquisition(Protocol):
     def slopes(self, moments: Moments, noise: float) -> tuple[Array, Array]:
         """Its derivatives in the marginal variance and in the variance at the mode."""
 
+    @property
+    def jointly(self) -> Acquisition:
+        """What to choose the points of a batch by, each given those before it."""
+
 
 class _Scores:
     """Scores of points from an acquisition's ``value`` and ``slopes``."""
@@ -41,6 +45,10 @@ class _Scores:
     def __call__(self: Acquisition, belief: Belief, X: Any) -> Array:
         """Scores ``(n,)`` of points ``X (n, D)``."""
         return score(self, outlook_of(belief), validation.inputs(X, belief.space.scaling.D))
+
+    @property
+    def jointly(self: Acquisition) -> Acquisition:
+        return self
 
     def with_gradient(self: Acquisition, belief: Belief, X: Any) -> tuple[Array, Array]:
         """Scores ``(n,)`` and their gradients in ``X``, ``(n, D)``."""
@@ -53,11 +61,16 @@ class Bald(_Scores):
 
     ``½ log(Ṽ / V)``: the marginal variance over the one with the hyperparameters known. With
     ``noisy`` it is the information in an *observation*, ``½ log((Ṽ + σ²) / (V + σ²))``, which
-    does not value what the noise will hide.
+    does not value what the noise will hide. Batches are chosen by that: without noise, two looks
+    side by side would tell the slope, too.
     """
 
     noisy: bool = False
     name: ClassVar[str] = "bald"
+
+    @property
+    def jointly(self) -> Acquisition:
+        return information
 
     def value(self, moments: Moments, noise: float) -> Array:
         hidden = noise if self.noisy else 0.0

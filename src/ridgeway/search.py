@@ -51,6 +51,7 @@ def over_pool(
     view: PoolView, outlook: Outlook, acquisition: Acquisition, n: int, free: npt.NDArray[np.bool_]
 ) -> Choice:
     """The best ``n`` of the pool's points that are ``free (M,)``."""
+    acquisition = acquisition.jointly if n > 1 else acquisition
     scores = np.where(free, pool_scores(view, outlook, acquisition), -np.inf)
     flat = _is_flat(scores[free])
     shortlist = np.flatnonzero(free)
@@ -86,6 +87,7 @@ def pool_scores(view: PoolView, outlook: Outlook, acquisition: Acquisition) -> A
 
 def over_box(box: Box, outlook: Outlook, acquisition: Acquisition, n: int, rng: np.random.Generator) -> Choice:
     """``n`` points of the box, each the best given those before it."""
+    acquisition = acquisition.jointly if n > 1 else acquisition
     X, values, flat = [], [], False
     for i in range(n):
         x, value, same = _best_in_box(box, outlook, acquisition, rng)
