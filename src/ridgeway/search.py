@@ -24,7 +24,8 @@ from ridgeway.belief import reduced
 from ridgeway.box import Box
 from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
-from ridgeway.outlook import Outlook, Points
+from ridgeway.features import Points
+from ridgeway.outlook import Outlook
 from ridgeway.poolview import PoolView
 from ridgeway.surest import Surest
 from ridgeway.types import Array
