@@ -44,7 +44,8 @@ class Design:
             return np.stack([self._in_box(space, i, size, seed) for i in range(first, first + n)])
         taken, chosen = list(np.flatnonzero(~record.free)), []
         for i in range(first, first + n):
-            pick = space.uniform if self.kind == "random" else space.spread
+            # Far apart at first; later at random, because the farthest points of many inputs are all alike.
+            pick = space.spread if self.kind == "filling" and i < size else space.uniform
             chosen.append(int(pick(1, np.random.default_rng([seed, 0, i]), taken)[0]))
             taken.extend(space.find(space.rows(chosen[-1:])[0]))
         return space.rows(chosen)

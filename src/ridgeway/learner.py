@@ -31,9 +31,9 @@ from ridgeway.types import Array
 FORMAT = 1
 _LEAST_TO_MODEL = 2  # observations before a model has anything to go by
 _SEARCH_AGAIN = 1.12  # growth of the data since the last full search for modes that calls for another
-_FRESH_STARTS = 2  # searches beside the known modes in every other fit,
-_LOST_STARTS = 10  # and where most of the variation still passes for noise
-_LOST = 0.4
+_FRESH_STARTS = 2  # searches beside the known modes in every other fit
+_LOST = 0.4  # share of the variation that passes for noise from which a belief has nothing to ask with
+_LOST_GROWTH = 1.06  # of the data until such a belief is made anew
 _SURPRISE = 4.0  # standard deviations by which a new observation may miss before modes are searched again
 
 
@@ -193,10 +193,8 @@ class ActiveLearner:
     # -- how it chooses ------------------------------------------------------------------------
 
     def _choose(self, n: int) -> search.Choice:
-        if self._score is None or self.record.n < _LEAST_TO_MODEL:
-            return self._designed(n)
         filling = [i for i in range(self.n_asked, self.n_asked + n) if self._fills(i)]
-        if len(filling) == n:
+        if len(filling) == n or self.record.n < _LEAST_TO_MODEL or self._is_lost():
             return self._designed(n)
         chosen = self._searched(n - len(filling))
         if chosen.flat:
@@ -211,7 +209,18 @@ class ActiveLearner:
 
     def _fills(self, i: int) -> bool:
         """Whether the point number ``i`` fills the space."""
-        return i < self.n_initial or (self.fill_every is not None and i % self.fill_every == self.fill_every - 1)
+        return (
+            self._score is None
+            or i < self.n_initial
+            or (self.fill_every is not None and i % self.fill_every == self.fill_every - 1)
+        )
+
+    def _is_lost(self) -> bool:
+        """Whether the belief explains too little to be asked; one that did may be a few observations old."""
+        last = self._belief
+        if last is not None and _is_lost(last) and self.record.n < _LOST_GROWTH * last.y.shape[0]:
+            return True
+        return _is_lost(self.belief)
 
     def _designed(self, n: int) -> search.Choice:
         X = self._design.points(n, self.n_asked, self.n_initial, self.random_state, self.record)
@@ -237,10 +246,11 @@ class ActiveLearner:
 
     def _fit(self, last: Belief | None, again: bool = False) -> Belief:
         record = self.record
-        again = again or last is None or record.n > _SEARCH_AGAIN * self._searched_at or self._surprised(last)
+        again = again or last is None or record.n > _SEARCH_AGAIN * self._searched_at
+        again = again or _is_lost(last) or self._surprised(last)
         embedding, n_starts = self.embedding, full_search(self.embedding)
         if not again and last is not None:
-            embedding, n_starts = last.model, _LOST_STARTS if _is_lost(last) else _FRESH_STARTS
+            embedding, n_starts = last.model, _FRESH_STARTS
         seed = int(np.random.default_rng([self.random_state, 2, record.n]).integers(2**31))
         with warnings.catch_warnings():  # each fit would repeat what its diagnostics say
             warnings.simplefilter("ignore", RidgewayWarning)
@@ -332,7 +342,7 @@ class ActiveLearner:
 
 
 def _is_lost(belief: Belief) -> bool:
-    """Whether most of the variation passes for noise: the right mode may yet have to be found."""
+    """Whether so much of the variation passes for noise that the right mode has yet to be found."""
     return bool(belief.noise_variance > _LOST * float(np.var(belief.y)))
 
 

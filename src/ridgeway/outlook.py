@@ -91,10 +91,8 @@ class Outlook:
             deviations = self._deviations(features)
             plain, full = self._covariances(features, features, deviations, deviations, residual)
         noise = self.noise * np.eye(X.shape[0])
-        return replace(
-            self,
-            out=_Out(X, z, features, deviations, (cholesky(full + noise), False), (cholesky(plain + noise), False)),
-        )
+        factors = [(cholesky(covariance + noise), False) for covariance in (full, plain)]
+        return replace(self, out=_Out(X, z, features, deviations, *factors))
 
     def points(self, X: Inputs) -> Points:
         """``X (M, D)``, in the user's units, in reduced coordinates."""
