@@ -209,11 +209,9 @@ class ActiveLearner:
 
     def _fills(self, i: int) -> bool:
         """Whether the point number ``i`` fills the space."""
-        return (
-            self._score is None
-            or i < self.n_initial
-            or (self.fill_every is not None and i % self.fill_every == self.fill_every - 1)
-        )
+        if self._score is None or i < self.n_initial:
+            return True
+        return self.fill_every is not None and i % self.fill_every == self.fill_every - 1
 
     def _is_lost(self) -> bool:
         """Whether the belief explains too little to be asked; one that did may be a few observations old."""
@@ -246,9 +244,8 @@ class ActiveLearner:
 
     def _fit(self, last: Belief | None, again: bool = False) -> Belief:
         record = self.record
-        again = again or last is None or record.n > _SEARCH_AGAIN * self._searched_at
-        again = again or _is_lost(last) or self._surprised(last)
         embedding, n_starts = self.embedding, full_search(self.embedding)
+        again = again or last is None or self._calls_for_search(last)
         if not again and last is not None:
             embedding, n_starts = last.model, _FRESH_STARTS
         seed = int(np.random.default_rng([self.random_state, 2, record.n]).integers(2**31))
@@ -273,8 +270,10 @@ class ActiveLearner:
             self._searched_at = record.n
         return belief
 
-    def _surprised(self, last: Belief) -> bool:
-        """Whether what was observed since ``last`` is far from what it had predicted."""
+    def _calls_for_search(self, last: Belief) -> bool:
+        """Whether much has been observed since the last full search, or what ``last`` does not explain."""
+        if self.record.n > _SEARCH_AGAIN * self._searched_at or _is_lost(last):
+            return True
         known = last.y.shape[0]
         prediction = last.predict(self.record.X[known:])
         variance = prediction.variance + last.noise_variance + self.record.noise[known:]
