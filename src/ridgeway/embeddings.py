@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ridgeway.gp import ConditionedGP
 
 
+_PANEL = 80  # rows of a Hessian computed at a time
+
+
 class Candidates(NamedTuple):
     """New points as the derivatives need them: ``M`` points, ``N`` observations."""
 
@@ -110,6 +113,18 @@ def towards(weights: Array, U: Array, V: Array) -> Array:
     return weights.sum(axis=1)[:, None] * U - weights @ V
 
 
+def _write_symmetric(Z: Array, right: Array, out: Array) -> None:
+    """The first rows of a symmetric ``out``, ``Zᵀ right``, and its first columns.
+
+    By panels of rows, wide products all of them, so that most of the symmetric block is computed once.
+    """
+    r = Z.shape[1]
+    for start in range(0, r, _PANEL):
+        rows = slice(start, min(start + _PANEL, r))
+        np.matmul(Z[:, rows].T, right[:, start:], out=out[rows, start:])
+        out[rows.stop :, rows] = out[rows, rows.stop :].T
+
+
 @dataclass(frozen=True)
 class Linear:
     """``u = x Rᵀ``: ``d`` free linear combinations of the inputs.
@@ -168,10 +183,7 @@ class Linear:
                 B -= Ginv * (T[k] @ C[m])
                 B -= P[k].T @ GinvP[m]
                 between.append(B @ Z)
-            here = slice(k * r, (k + 1) * r)
-            # One wide product for all blocks to the right runs faster than one for each.
-            np.matmul(Z.T, np.hstack(between), out=out[here, k * r :])
-            out[(k + 1) * r :, here] = out[here, (k + 1) * r :].T
+            _write_symmetric(Z, np.hstack(between), out[k * r :, k * r :])
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         # With w_k = K1 ∘ (u*_k - U_k), sums over the data of w_k times anything are a difference of
