@@ -84,6 +84,8 @@ class Surest:
             if not size < least - _LEAST_GAIN:
                 break
             least = size
+            if not np.isfinite(size):  # the centre of the box maps to 0 for certain
+                break
             precision = np.asarray(np.linalg.inv(covariance), dtype=float)
             weights = precision / np.trace(precision)  # the solver likes numbers near one
         assert best is not None
