@@ -51,26 +51,37 @@ class Choice(NamedTuple):
 def over_pool(
     view: PoolView, outlook: Outlook, acquisition: Acquisition, n: int, free: npt.NDArray[np.bool_]
 ) -> Choice:
-    """The best ``n`` of the pool's points that are ``free (M,)``."""
+    """The best ``n`` different points of the pool that are ``free (M,)``."""
     acquisition = acquisition.jointly if n > 1 else acquisition
-    scores = np.where(free, pool_scores(view, outlook, acquisition), -np.inf)
-    flat = _is_flat(scores[free])
-    shortlist = np.flatnonzero(free)
-    if shortlist.shape[0] > max(SHORTLIST, n):
-        shortlist = np.argpartition(-scores, max(SHORTLIST, n))[: max(SHORTLIST, n)]
-    points, scores = view.pool.rows(shortlist), scores[shortlist]
+    free, whole = free.copy(), pool_scores(view, outlook, acquisition)
+    flat = _is_flat(whole[free])
+    shortlist = _leading(whole, free, max(SHORTLIST, n))
+    points, scores = view.pool.rows(shortlist), whole[shortlist]
     chosen: list[int] = []
     values: list[float] = []
     while True:
-        best = int(np.argmax(scores))
-        chosen.append(best)
+        best = int(np.argmax(np.where(free[shortlist], scores, -np.inf)))
+        chosen.append(int(shortlist[best]))
         values.append(float(scores[best]))
         if len(chosen) == n:
             break
+        free[view.pool.find(points[best])] = False  # its copies, too: one experiment is not several
         outlook = outlook.given(points[best : best + 1])
+        if not free[shortlist].any():  # it was nothing but copies
+            shortlist = _leading(pool_scores(view, outlook, acquisition), free, max(SHORTLIST, n))
+            points = view.pool.rows(shortlist)
+        if shortlist.shape[0] == 0:
+            raise ValueError(f"n must be at most the number of different points left, {len(chosen)}, got {n}")
         scores = acquisitions.score(acquisition, outlook, points)
-        scores[chosen] = -np.inf
-    return Choice(points[chosen], np.array(values), shortlist[chosen], flat)
+    return Choice(view.pool.rows(chosen), np.array(values), np.array(chosen), flat)
+
+
+def _leading(scores: Array, free: npt.NDArray[np.bool_], most: int) -> npt.NDArray[np.int64]:
+    """Indices of the best of those that are free, at most so many."""
+    candidates = np.flatnonzero(free)
+    if candidates.shape[0] <= most:
+        return candidates
+    return candidates[np.argpartition(-scores[candidates], most)[:most]]
 
 
 def pool_scores(view: PoolView, outlook: Outlook, acquisition: Acquisition) -> Array:
