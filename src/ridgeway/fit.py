@@ -91,9 +91,8 @@ def fit(
     X = validation.owned(validation.inputs(X))
     n, D = X.shape
     y = validation.outputs(y, n).copy()
-    validation.choice(inference, INFERENCES, "inference")
-    validation.choice(marginal, MARGINALS, "marginal")
-    _check_arguments(embedding, priors, initial, n_starts, D)
+    check_model(embedding, inference, marginal, priors, D)
+    _check_start(initial, n_starts, D)
     box = validation.bounds(bounds, D)
     known = validation.noise_variance(noise_variance, n)
     rng = validation.generator(random_state)
@@ -151,13 +150,19 @@ def _choose_dimension(once: Any, initial: Belief | None, largest: int) -> Belief
     return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
 
 
-def _check_arguments(embedding: Any, priors: Any, initial: Any, n_starts: Any, D: int) -> None:
+def check_model(embedding: Any, inference: Any, marginal: Any, priors: Any, D: int) -> None:
+    """Raise for what no data could be fitted with."""
+    validation.choice(inference, INFERENCES, "inference")
+    validation.choice(marginal, MARGINALS, "marginal")
     if not isinstance(embedding, Linear | Diagonal | Isotropic):
         raise TypeError(f"embedding must be Linear(d), Diagonal() or Isotropic(), got {embedding!r}")
     if isinstance(embedding, Linear) and embedding.d != "auto" and embedding.rows > D:
         raise ValueError(f"d of Linear must be at most the number of inputs, {D}, got {embedding.rows}")
     if priors is not None and not isinstance(priors, Priors):
         raise TypeError(f"priors must be a Priors or None, got {priors!r}")
+
+
+def _check_start(initial: Any, n_starts: Any, D: int) -> None:
     if initial is not None and not isinstance(initial, Belief):
         raise TypeError(f"initial must be a Belief or None, got {initial!r}")
     if initial is not None and initial.space.scaling.D != D:

@@ -16,7 +16,7 @@ from ridgeway.belief import Belief
 from ridgeway.design import Design
 from ridgeway.embeddings import Embedding, Linear
 from ridgeway.errors import RidgewayWarning
-from ridgeway.fit import fit, full_search
+from ridgeway.fit import check_model, fit, full_search
 from ridgeway.inference import Progress
 from ridgeway.kernels import Kernel
 from ridgeway.marginal import Marginal
@@ -87,6 +87,7 @@ class ActiveLearner:
         progress: Progress | None = None,
     ) -> None:
         self.space = validation.instance(space, Space, "space", "a Box or a Pool")
+        check_model(embedding, inference, marginal, priors, space.D)  # not after experiments that cost something
         self.embedding = embedding
         self.acquisition = acquisition
         self.kernel = kernels.resolve(kernel)
