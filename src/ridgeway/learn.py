@@ -78,9 +78,14 @@ def learn(
         with Evaluations(f, executor, workers, timeout) as experiments:
             while experiments.in_flight or (learner.n_done < budget and not learner.ended):
                 while experiments.room and learner.n_done + experiments.in_flight < budget and not learner.ended:
+                    if not learner.record.n_left:
+                        learner.ended = "the pool is exhausted"
+                        break
                     flying.append(learner.ask())
                     experiments.submit(flying[-1])
                     learner.ended = rule.after_ask(learner)
+                if not experiments.in_flight:
+                    break
                 say(_so_far(learner, budget))
                 outcome = experiments.next()
                 _take(learner, outcome)

@@ -57,13 +57,16 @@ class Record:
             free[self.space.find(x)] = False
         return free
 
+    @property
+    def n_left(self) -> float:
+        """How many points have not been seen: without end in a box."""
+        return float(self.free.sum()) if isinstance(self.space, Pool) else np.inf
+
     def check_left(self, n: int) -> None:
         """Raise if a pool has fewer than ``n`` points left."""
-        if not isinstance(self.space, Pool):
-            return
-        left = int(self.free.sum())
+        left = self.n_left
         if n > left:
-            spent = "the pool is exhausted" if left == 0 else f"the pool has only {left} points left"
+            spent = "the pool is exhausted" if left == 0 else f"the pool has only {left:.0f} points left"
             raise ValueError(f"n must be at most the number of points left: {spent}, {n} asked")
 
     def with_out(self, X: Array) -> Record:
