@@ -36,12 +36,14 @@ class Design:
     def points(self, n: int, first: int, size: int, seed: int, record: Record) -> Array:
         """Points number ``first`` to ``first + n - 1`` of a design of ``size`` points, then of the next one.
 
-        Each point depends on its number and on what a pool has left, not on how many are asked for
-        at a time, so a design goes on where it was.
+        Each point depends on its number and on what has been seen, not on how many are asked for at a
+        time, so a design goes on where it was.
         """
         space = record.space
         if isinstance(space, Box):
-            return np.stack([self._in_box(space, i, size, seed) for i in range(first, first + n)])
+            for i in range(first, first + n):
+                record = record.with_out(self._unseen(space, i, size, seed, record)[None])
+            return record.out[-n:]
         taken, chosen = list(np.flatnonzero(~record.free)), []
         for i in range(first, first + n):
             # Far apart at first; later at random, because the farthest points of many inputs are all alike.
@@ -49,6 +51,13 @@ class Design:
             chosen.append(int(pick(1, np.random.default_rng([seed, 0, i]), taken)[0]))
             taken.extend(space.find(space.rows(chosen[-1:])[0]))
         return space.rows(chosen)
+
+    def _unseen(self, box: Box, i: int, size: int, seed: int, record: Record) -> Array:
+        x = self._in_box(box, i, size, seed)
+        while record.has_seen(x):  # told to a new learner with an old one's seed: take its place in the next design
+            i += size
+            x = self._in_box(box, i, size, seed)
+        return x
 
     def _in_box(self, box: Box, i: int, size: int, seed: int) -> Array:
         rng = np.random.default_rng([seed, 0, i // size])

@@ -48,6 +48,10 @@ class Record:
         """Every point that need not be asked for again, ``(n + m + k, D)``."""
         return np.vstack([self.X, self.out, self.failed])
 
+    def has_seen(self, x: Array) -> bool:
+        """Whether the point ``x (D,)`` need not be asked for again."""
+        return bool((self._gaps(self.seen, x) <= _SAME).any())
+
     @property
     def free(self) -> npt.NDArray[np.bool_]:
         """Which points of a pool have not been seen, ``(M,)``; copies of a seen one have been, too."""
@@ -164,10 +168,15 @@ class Record:
 
     def _settled(self, X: Array) -> Record:
         """With those of ``X`` that are out no longer out; each settles one."""
-        lower, upper = self.space.bounds
         out = self.out
         for x in X:
-            gap = np.abs((out - x) / (upper - lower)).max(axis=1, initial=0.0)
+            gap = self._gaps(out, x)
             if gap.size and gap.min() <= _SAME:
                 out = np.delete(out, int(np.argmin(gap)), axis=0)
         return replace(self, out=out)
+
+    def _gaps(self, X: Array, x: Array) -> Array:
+        """How far ``x`` is from each of ``X``, in parts of an input's range, ``(n,)``."""
+        lower, upper = self.space.bounds
+        gaps: Array = np.abs((X - x) / (upper - lower)).max(axis=1, initial=0.0)
+        return gaps
