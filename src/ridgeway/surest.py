@@ -72,7 +72,11 @@ class Surest:
 
     def inputs(self, u: Any, most_programs: int = _MOST_PROGRAMS) -> Array:
         """See :func:`surest_inputs`."""
-        u = validation.outputs(u, self.rows.shape[0], "u")
+        u, k = validation.numeric(u, "u"), self.rows.shape[0]
+        if u.shape != (k,):
+            raise ValueError(f"u must have shape ({k},), a number for each direction that is used, got {u.shape}")
+        if not np.isfinite(u).all():
+            raise ValueError(f"u must be finite, got {u}")
         weights: Array = np.eye(u.shape[0])
         best, least = None, np.inf
         for _ in range(1 if u.shape[0] == 1 else most_programs):
