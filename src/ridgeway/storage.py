@@ -178,7 +178,9 @@ def priors_from_dict(description: dict[str, Any]) -> Priors:
 
 def embedding_to_dict(embedding: Embedding) -> dict[str, Any]:
     """A JSON-able description of an embedding."""
-    return {"name": embedding.name, **({"d": embedding.d} if isinstance(embedding, Linear) else {})}
+    if not isinstance(embedding, Linear):
+        return {"name": embedding.name}
+    return {"name": embedding.name, "d": embedding.d if embedding.d == "auto" else int(embedding.d)}
 
 
 def embedding_from_dict(description: dict[str, Any]) -> Embedding:
