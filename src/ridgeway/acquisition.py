@@ -107,7 +107,7 @@ def resolve(acquisition: Any) -> Acquisition:
     if isinstance(acquisition, str):
         return BY_NAME[validation.choice(acquisition, tuple(BY_NAME), "acquisition")]
     if not isinstance(acquisition, Acquisition):
-        raise TypeError(f"acquisition must be a name or have value() and slopes(), got {acquisition!r}")
+        raise TypeError(f"acquisition must be a name or have value(), slopes() and jointly, got {acquisition!r}")
     return acquisition
 
 
