@@ -84,7 +84,7 @@ def learn(
                     flying.append(learner.ask())
                     experiments.submit(flying[-1])
                     learner.ended = rule.after_ask(learner)
-                if not experiments.in_flight:
+                if not experiments.in_flight and learner.ended:
                     break
                 say(_so_far(learner, budget))
                 outcome = experiments.next()
@@ -98,9 +98,10 @@ def learn(
         progresses.clear(say)
         for x in flying:  # interrupted: their outcomes will not come
             learner.withdraw(x)
-    say(f"{_so_far(learner, budget)} · a last look for other explanations")
-    learner.search_again()
-    progresses.clear(say)
+    if learner.record.n:
+        say(f"{_so_far(learner, budget)} · a last look for other explanations")
+        learner.search_again()
+        progresses.clear(say)
     learner.ended = learner.ended or f"the budget of {budget} experiments is spent"
     return learner
 
