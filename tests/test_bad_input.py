@@ -18,6 +18,7 @@ from scipy import sparse
 import ridgeway as rw
 from ridgeway import demo, kernels, testfunctions
 from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, Data, condition
+from ridgeway.laplace import SADDLE
 
 EMBEDDINGS = [rw.Linear(1), rw.Linear(2), rw.Diagonal(), rw.Isotropic()]
 NAN, INF = float("nan"), float("inf")
@@ -371,7 +372,7 @@ def test_few_rows_of_many_inputs(seed):
     y = np.sin(wide[:, 0] + wide[:, 1]) + 0.1 * rng.normal(size=n)
     belief = fit(wide, y, rw.Linear(1), n_starts=10, bounds=(-1.0, 1.0))
     assert belief.diagnostics.converged
-    assert belief.diagnostics.smallest_curvature > 0.0
+    assert belief.diagnostics.smallest_curvature > -SADDLE
     assert_sensible(belief, rng.uniform(-1.0, 1.0, (8, D)))
 
 

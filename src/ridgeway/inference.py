@@ -15,11 +15,11 @@ from typing import Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from ridgeway import modes, nested
+from ridgeway import modes, nested, starts
 from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_SCALE, N_GLOBAL, ConditionedGP
-from ridgeway.laplace import Laplace, climb, settle
+from ridgeway.laplace import SADDLE, Laplace, climb, settle
 from ridgeway.posterior import Posterior
 from ridgeway.types import Array
 
@@ -37,7 +37,8 @@ _HOPELESS = 15.0  # nats below the best at which a mode is given up
 _FEW_EVALUATIONS = 3
 _MANY_STARTS = 10  # from which a search is a full one, whatever modes are known
 _WARM_MARGIN = 5.0  # nats below the best at which one of a few fresh starts beside known modes is not climbed from
-_GAIN = 0.2  # nats of evidence that a probe must add to be climbed from
+_GAIN = 0.2  # nats of evidence that a probe must add to be climbed from, if it beats the best mode
+_LARGE_GAIN = 2.0  # and if it does not: the climb to its mode had stopped half way
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Inferred:
 
     @property
     def converged(self) -> bool:
-        return self.decrement < 1e-2 and self.smallest_curvature > 0.0
+        return self.decrement < 1e-2 and self.smallest_curvature > -SADDLE
 
 
 def infer(
@@ -123,11 +124,12 @@ def _nested(
         if not share and not mine:
             continue
         finalists = N_FINALISTS if smaller is posterior else N_FINALISTS // 2
-        found, results = _modes_of_rank(smaller, rng, share, finalists, mine, say)
+        found, results = _modes_of_rank(smaller, rng, share, finalists, mine, not (initial or optima), say)
         optima, concluded = optima + found, concluded + results
     if not optima:
         raise NumericalError("no mode of the posterior could be followed in floating point")
-    return _mixture(concluded, optima, n_starts + len(initial), len(ranks(posterior)))
+    searches = n_starts + (len(initial) or 1)  # without known modes, one search began in silence
+    return _mixture(concluded, optima, searches, len(ranks(posterior)))
 
 
 def ranks(posterior: Posterior) -> list[Posterior]:
@@ -140,7 +142,7 @@ def ranks(posterior: Posterior) -> list[Posterior]:
 
 def _modes_of_rank(
     posterior: Posterior, rng: np.random.Generator, n_starts: int, finalists: int, initial: tuple[Array, ...],
-    say: Progress,
+    silent: bool, say: Progress,
 ) -> tuple[list[modes.Optimum], list[nested.Nested]]:  # fmt: skip
     inner, _ = nested.split(posterior)
     found = modes.search(posterior, inner, n_starts, rng, say) if n_starts else []
@@ -155,17 +157,26 @@ def _modes_of_rank(
             margin = _WARM_MARGIN if initial and n_starts < _MANY_STARTS else np.inf
             climbed = _climb_evidence(posterior, optimum.laplace.theta, optima, margin)
             optima = modes.merge(optima, climbed, optimum.reached)
+    if silent:  # last, because the climbs above begin at the best scales and noise so far
+        with suppress(NumericalError):
+            optima = modes.merge(optima, nested.maximize_evidence(posterior, starts.silent(posterior)))
+    return _concluded(posterior, optima)
+
+
+def _concluded(posterior: Posterior, optima: list[modes.Optimum]) -> tuple[list[modes.Optimum], list[nested.Nested]]:
+    """The modes, and those among them that may carry weight with their scales and noise integrated out."""
     concluded: dict[int, nested.Nested] = {}
-    for last in (False, True):  # a probe that beats the best mode is climbed from, once
+    for last in (False, True):  # a probe that beats its mode is climbed from, once
         for optimum in _leading(optima):
             if id(optimum.laplace) in concluded:
                 continue
             result, probe = nested.conclude(posterior, optimum.laplace)
             concluded[id(optimum.laplace)] = result
-            beaten = max(optimum.laplace.log_evidence + _GAIN, optima[0].laplace.log_evidence)
-            if probe.log_evidence > beaten and not last:
-                better = nested.maximize_evidence(posterior, probe.theta)
-                optima = modes.merge([o for o in optima if o is not optimum], better, optimum.reached)
+            gain = _GAIN if probe.log_evidence > optima[0].laplace.log_evidence else _LARGE_GAIN
+            if probe.log_evidence > optimum.laplace.log_evidence + gain and not last:
+                with suppress(NumericalError):
+                    better = nested.maximize_evidence(posterior, probe.theta)
+                    optima = modes.merge([o for o in optima if o is not optimum], better, optimum.reached)
     return optima, [concluded[id(o.laplace)] for o in optima if id(o.laplace) in concluded]
 
 

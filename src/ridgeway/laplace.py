@@ -24,7 +24,8 @@ from ridgeway.types import Array
 #: Newton stops at a gradient of this size, in units of the prior's widths: 5e-9 nats at most.
 GRADIENT_TOLERANCE = 1e-4
 _LEAST_NEWTON_CURVATURE = 0.1  # in units of the prior's
-_SADDLE = 1e-3  # negative curvature, in units of the prior's, that is more than the gauge's rounding
+#: Negative curvature, in units of the prior's, that is more than the gauge's rounding.
+SADDLE = 1e-3
 _WALL = 1e25  # minus a log density that no point has
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -192,7 +193,7 @@ def settle(posterior: Posterior, theta: Array, inner: Array, max_iterations: int
         H = objective.hessian(x)
         values, vectors = eigh(H, check_finite=False)
         if np.linalg.norm(gradient) < GRADIENT_TOLERANCE:
-            if values[0] > -_SADDLE:
+            if values[0] > -SADDLE:
                 break
             # A saddle: the gradient vanishes, but down the most negative curvature it goes on.
             sides = [x + side * vectors[:, 0] * length for length in (1.0, 0.3, 0.1, 0.01) for side in (1.0, -1.0)]

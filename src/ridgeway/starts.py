@@ -31,6 +31,8 @@ class Recipe(NamedTuple):
     stretched: bool = False  # a function that is nearly linear: a tall, wide one seen up close
 
 
+_LOUD, _LEAST_LOUD = 0.9, 0.3  # noise where nothing else explains the outputs, and its learned part at least
+
 _RECIPES = (
     Recipe(1.0, None, 1.0, 0.5),
     Recipe(0.0, 1, 1.0, 0.2),
@@ -80,6 +82,16 @@ def draw(posterior: Posterior, n: int, rng: np.random.Generator) -> list[Array]:
         _with_noise(posterior.initial(prior.mean + s + spread * rng.standard_normal(p)), (0.5, 0.2)[i % 2], posterior)
         for i, s in enumerate(shifts)
     ]
+
+
+def silent(posterior: Posterior) -> Array:
+    """``theta`` of a function that does not depend on its inputs: all that varies is noise.
+
+    Searches that begin with a small noise can all end in wiggly modes of less evidence than this.
+    """
+    prior = parameter_prior(posterior.embedding, posterior.priors, posterior.D, 0.0)
+    learned = np.sqrt(max(_LOUD**2 - posterior.priors.noise_floor**2, _LEAST_LOUD**2))
+    return _with_noise(posterior.initial(np.full(posterior.n_parameters, prior.mean)), learned, posterior)
 
 
 def _linear(posterior: Posterior, d: int, n: int, rng: np.random.Generator) -> list[Array]:
