@@ -14,7 +14,9 @@ class Diagnostics:
     a hundredth of a nat and no direction curves upwards. ``optima`` are the log evidences of
     the different modes found, best first, and ``starts_at_best`` how many searches ended at
     the best. ``disagreement`` is the root mean square difference between the functions that
-    the best two modes fit at the data, in standard deviations of ``y``.
+    the best two modes fit at the data, in standard deviations of ``y``. ``held_out_excess`` is by
+    how much observations left out were predicted worse than by the mean and variance of the
+    others (negative: better); ``None`` where the evidence left no doubt or nothing was left out.
     """
 
     converged: bool
@@ -22,12 +24,14 @@ class Diagnostics:
     starts_at_best: int
     optima: tuple[float, ...]
     disagreement: float
-    smallest_curvature: float  # in units of the prior's; at or below 0 is not a mode
+    smallest_curvature: float  # in units of the prior's; clearly below 0 is not a mode
     decrement: float  # nats that a Newton step still promises
     outer_slack: float  # nats that scales and noise may still be from their mode
     jitter: float  # added to the covariance's diagonal, in units of the output variance
     reduced_dimension: int  # inputs after the row-space reduction
     used_qr: bool
+    held_out_excess: float | None = None  # nats an observation, see above
+    misfit: float = 0.0  # standard deviation of the noise added because of it, in those of ``y``
     dimension_evidence: dict[int, float] = field(default_factory=dict)  # of Linear("auto")
     warnings: tuple[str, ...] = ()
 
@@ -43,9 +47,10 @@ class Diagnostics:
         if others == 0:
             return f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there and none elsewhere"
         gap = self.optima[0] - self.optima[1]
+        found = "1 other optimum" if others == 1 else f"{others} other optima"
         return (
-            f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there, {others} other "
-            f"optima found, the next {gap:.1f} nats below"
+            f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there, {found} found, "
+            f"the next {gap:.1f} nats below"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import kernels, rowspace, validation
+from ridgeway import holdout, kernels, rowspace, starts, validation
 from ridgeway.belief import MARGINALS, Belief, reduced
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
@@ -21,7 +21,7 @@ from ridgeway.marginal import Marginal
 from ridgeway.posterior import Posterior
 from ridgeway.priors import Priors
 from ridgeway.rowspace import RowSpace
-from ridgeway.scaling import InputScaling, OutputScaling, column_range, is_constant
+from ridgeway.scaling import InputScaling, OutputScaling, is_constant
 from ridgeway.threads import blas_threads
 from ridgeway.types import Array, Inputs, RandomState
 
@@ -78,7 +78,8 @@ def fit(
     random_state
         Seed of the starts; the same seed gives the same belief.
     n_starts
-        Searches for modes; by default 40 (more from ``d = 3``), or 1 beside an ``initial`` belief.
+        Searches for modes; by default 40 (more from ``d = 3``), or 1 beside an ``initial`` belief. One
+        more, without ``initial``, begins where all is noise.
     progress
         Called with a sentence before each longer piece of work.
 
@@ -88,7 +89,8 @@ def fit(
     >>> belief.embedding.shape
     (1, 5)
     """
-    X = validation.owned(validation.inputs(X))
+    X = validation.owned(validation.inputs(X, finite=False))
+    extent = validation.finite_range(X)
     n, D = X.shape
     y = validation.outputs(y, n).copy()
     check_model(embedding, inference, marginal, priors, D)
@@ -96,27 +98,30 @@ def fit(
     box = validation.bounds(bounds, D)
     known = validation.noise_variance(noise_variance, n)
     rng = validation.generator(random_state)
-    notes = _look_at(X, y, box)
-    scaling = InputScaling.from_data(X) if box is None else InputScaling.from_bounds(*box)
+    notes = _look_at(X, y, box, extent)
+    scaling = InputScaling.from_range(*extent) if box is None else InputScaling.from_bounds(*box)
     output = OutputScaling.from_data(y, standardize, known)
     seed = int(rng.integers(2**31))
 
     with blas_threads(n):
         space = _space(X, scaling, embedding, initial)
 
-    def once(model: Embedding, start: Belief | None) -> Belief:
-        posterior = _posterior(model, kernels.resolve(kernel), space, output, y, known, priors or Priors(), D)
+    carried = _carried(initial, output)
+
+    def once(model: Embedding, start: Belief | None, misfit: float = carried) -> Belief:
+        posterior = _posterior(model, kernels.resolve(kernel), space, output, y, known, priors or Priors(), misfit, D)
+        modes = _modes(start, posterior, space)
+        if start is not None and start is not initial:  # it misled: there may be nothing but noise
+            modes += (starts.silent(replace(posterior, embedding=Linear(1))),)
         with blas_threads(n):
-            found = _infer(
-                posterior, inference, np.random.default_rng(seed), n_starts, _modes(start, posterior, space), progress
-            )
+            found = _infer(posterior, inference, np.random.default_rng(seed), n_starts, modes, progress)
         belief = Belief(
             posterior=posterior,
             space=space,
             output=output,
             components=found.components,
             log_evidence=found.log_evidence - n * float(np.log(output.scale)),
-            diagnostics=_diagnose(found, space, notes),
+            diagnostics=replace(_diagnose(found, space, notes), misfit=misfit),
             inference=inference,
             marginal=marginal,
             seed=seed,
@@ -129,6 +134,7 @@ def fit(
         belief = _choose_dimension(once, initial, min(LARGEST_AUTO, D, max(1, n - 1)))
     else:
         belief = once(embedding, initial)
+    belief = _checked(belief, once, initial, progress)
     for note in belief.diagnostics.warnings:
         warnings.warn(note, RidgewayWarning, stacklevel=2)
     return belief
@@ -148,6 +154,35 @@ def _choose_dimension(once: Any, initial: Belief | None, largest: int) -> Belief
             break
     assert best is not None
     return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
+
+
+def _carried(initial: Belief | None, output: OutputScaling) -> float:
+    """The misfit that an earlier belief was found to have, in the new standard deviations of ``y``."""
+    return 0.0 if initial is None else initial.diagnostics.misfit * initial.output.scale / output.scale
+
+
+def _checked(belief: Belief, once: Any, initial: Belief | None, progress: Progress | None) -> Belief:
+    """The belief, with more noise where it would have misled about observations left out."""
+    if initial is not None:
+        return _noted(belief, "the belief that this one began with had misled") if belief.diagnostics.misfit else belief
+    if not holdout.doubtful(belief):
+        return belief
+    if progress is not None:
+        progress("predicting observations left out")
+    tie_noise = belief.posterior.priors.tie_noise**2 * _saturated(belief.y)  # not part of a prediction
+    with blas_threads(belief.y.shape[0]):
+        found = holdout.check(belief, belief.posterior.data.noise - tie_noise, SUBSET)
+    evidence = belief.diagnostics.dimension_evidence
+    if found.misled:
+        belief = _noted(once(belief.model, belief, found.misfit), "a fit to a part of the data misled about the rest")
+    diagnostics = replace(belief.diagnostics, held_out_excess=found.excess, dimension_evidence=evidence)
+    return replace(belief, diagnostics=diagnostics)
+
+
+def _noted(belief: Belief, why: str) -> Belief:
+    diagnostics = belief.diagnostics
+    note = f"{why}: extra noise of {diagnostics.misfit:.2f} standard deviations of y is assumed"
+    return replace(belief, diagnostics=replace(diagnostics, warnings=(*diagnostics.warnings, note)))
 
 
 def check_model(embedding: Any, inference: Any, marginal: Any, priors: Any, D: int) -> None:
@@ -173,7 +208,7 @@ def _check_start(initial: Any, n_starts: Any, D: int) -> None:
         raise ValueError(f"n_starts must be a whole number of at least 1 or None, got {n_starts!r}")
 
 
-def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
+def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None, extent: tuple[Array, Array]) -> list[str]:
     """What a user should know about the data before believing any fit of them."""
     notes = []
     n = y.shape[0]
@@ -189,16 +224,15 @@ def _look_at(X: Inputs, y: Array, box: tuple[Array, Array] | None) -> list[str]:
                 "so extra noise is assumed (tie_noise and kink_noise of Priors)"
             )
     if box is not None:
-        outside = _count_outside(X, *box)
+        outside = _count_outside(X, extent, *box)
         if outside:
             notes.append(f"{outside} of {n} rows of X are outside the bounds; they are used as they are")
     return notes
 
 
-def _count_outside(X: Inputs, lower: Array, upper: Array) -> int:
+def _count_outside(X: Inputs, extent: tuple[Array, Array], lower: Array, upper: Array) -> int:
     """How many rows leave the box, a row at a time so that nothing of X's size is made."""
-    smallest, largest = column_range(X)
-    if np.all(smallest >= lower) and np.all(largest <= upper):
+    if np.all(extent[0] >= lower) and np.all(extent[1] <= upper):
         return 0
     rows = (X[[i]].toarray()[0] for i in range(X.shape[0])) if sparse.issparse(X) else iter(X)
     return sum(bool(np.any(row < lower) or np.any(row > upper)) for row in rows)
@@ -231,11 +265,13 @@ def _continues(X: Inputs, scaling: InputScaling, initial: Belief) -> bool:
 
 def _posterior(
     model: Embedding, kernel: Kernel, space: RowSpace, output: OutputScaling, y: Array, known: Array | None,
-    priors: Priors, D: int,
+    priors: Priors, misfit: float, D: int,
 ) -> Posterior:  # fmt: skip
     tied = _saturated(y)
     if tied.any():
         priors = replace(priors, noise_floor=max(priors.noise_floor, priors.kink_noise))
+    if misfit:
+        priors = replace(priors, noise_floor=float(np.hypot(priors.noise_floor, misfit)))
     noise = priors.noise_floor**2 + priors.tie_noise**2 * tied
     if known is not None:
         noise += known / output.scale**2

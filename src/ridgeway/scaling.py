@@ -27,9 +27,8 @@ class InputScaling:
         return cls(0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower)
 
     @classmethod
-    def from_data(cls, X: Inputs) -> InputScaling:
-        """The data's own range; a column that does not vary maps to 0."""
-        lower, upper = column_range(X)
+    def from_range(cls, lower: Array, upper: Array) -> InputScaling:
+        """The data's own range as the box; a column that does not vary maps to 0."""
         # Halved before they are added: the sum of two large numbers may overflow.
         center, half = 0.5 * lower + 0.5 * upper, 0.5 * upper - 0.5 * lower
         return cls(center, np.where(half > 0, half, 1.0))

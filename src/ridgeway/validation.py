@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ridgeway.scaling import column_range
 from ridgeway.types import Array, Inputs
 
 REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
 
 
-def inputs(X: Any, D: int | None = None, name: str = "X") -> Inputs:
-    """``X`` as a finite ``(n, D)`` float array or CSR matrix."""
+def inputs(X: Any, D: int | None = None, name: str = "X", finite: bool = True) -> Inputs:
+    """``X`` as an ``(n, D)`` float array or CSR matrix, finite unless :func:`finite_range` will see to it."""
     if sparse.issparse(X):
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
@@ -32,9 +33,17 @@ def inputs(X: Any, D: int | None = None, name: str = "X") -> Inputs:
         )
     if D is not None and X.shape[1] != D:
         raise ValueError(f"{name} must have {D} columns as the data had, got {X.shape[1]}")
-    if not _all_finite(values):
+    if finite and not _all_finite(values):
         raise ValueError(f"{name} must be finite, but it contains {_first_bad(X)}")
     return X
+
+
+def finite_range(X: Inputs, name: str = "X") -> tuple[Array, Array]:
+    """Smallest and largest value of each column; what is not finite shows there without another pass."""
+    lower, upper = column_range(X)
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+        raise ValueError(f"{name} must be finite, but it contains {_first_bad(X)}")
+    return lower, upper
 
 
 def owned(X: Inputs) -> Inputs:
