@@ -31,7 +31,7 @@ class Diagnostics:
     reduced_dimension: int  # inputs after the row-space reduction
     used_qr: bool
     held_out_excess: float | None = None  # nats an observation, see above
-    misfit: float = 0.0  # standard deviation of the noise added because of it, in those of ``y``
+    misfit: float = 0.0  # standard deviation of the noise added because of it, in the units of ``y``
     dimension_evidence: dict[int, float] = field(default_factory=dict)  # of Linear("auto")
     warnings: tuple[str, ...] = ()
 

@@ -121,7 +121,7 @@ def fit(
             output=output,
             components=found.components,
             log_evidence=found.log_evidence - n * float(np.log(output.scale)),
-            diagnostics=replace(_diagnose(found, space, notes), misfit=misfit),
+            diagnostics=replace(_diagnose(found, space, notes), misfit=misfit * output.scale),
             inference=inference,
             marginal=marginal,
             seed=seed,
@@ -157,8 +157,8 @@ def _choose_dimension(once: Any, initial: Belief | None, largest: int) -> Belief
 
 
 def _carried(initial: Belief | None, output: OutputScaling) -> float:
-    """The misfit that an earlier belief was found to have, in the new standard deviations of ``y``."""
-    return 0.0 if initial is None else initial.diagnostics.misfit * initial.output.scale / output.scale
+    """The misfit that an earlier belief was found to have, on the engine's scale."""
+    return 0.0 if initial is None else initial.diagnostics.misfit / output.scale
 
 
 def _checked(belief: Belief, once: Any, initial: Belief | None, progress: Progress | None) -> Belief:
@@ -181,7 +181,7 @@ def _checked(belief: Belief, once: Any, initial: Belief | None, progress: Progre
 
 def _noted(belief: Belief, why: str) -> Belief:
     diagnostics = belief.diagnostics
-    note = f"{why}: extra noise of {diagnostics.misfit:.2f} standard deviations of y is assumed"
+    note = f"{why}: extra noise with a standard deviation of {diagnostics.misfit:.2g} is assumed"
     return replace(belief, diagnostics=replace(diagnostics, warnings=(*diagnostics.warnings, note)))
 
 
