@@ -82,7 +82,10 @@ def evidence_gradient(posterior: Posterior, lap: Laplace, outer: Array) -> Array
     differenced along the curve of inner modes, which the implicit function theorem gives.
     """
     slope = tangent(lap, outer)
-    steps = _STEP * prior_width(posterior, lap.theta)[outer]
+    width = prior_width(posterior, lap.theta)
+    # Where the inner mode is about to fork it moves fast: a step is small for the inner ones as well.
+    fastest = np.abs(slope / width[lap.inner, None]).max(axis=0, initial=0.0) * width[outer]
+    steps = _STEP * width[outer] / np.maximum(fastest, 1.0)
     moved = np.empty(outer.shape[0])
     for j, (q, step) in enumerate(zip(outer, steps, strict=True)):
         theta = lap.theta.copy()
