@@ -727,12 +727,40 @@ def test_a_kernel_of_the_users_own_has_to_be_handed_over():
     np.testing.assert_array_equal(stored.ask(), learner.ask())
 
 
-def test_an_acquisition_without_a_name_cannot_be_stored():
+def test_a_built_in_acquisition_is_stored_by_its_name():
     learner = make(acquisition=Bald(noisy=True))
-    X = run(learner, 6)
-    np.testing.assert_array_equal(X, run(make(), 6))
-    with pytest.raises(ValueError, match="only an acquisition that has a name can be stored"):
-        learner.to_dict()
+    run(learner, 6)
+    stored = rw.ActiveLearner.from_dict(json.loads(json.dumps(learner.to_dict())))
+    assert stored.acquisition == "information"
+    np.testing.assert_array_equal(stored.ask(), learner.ask())
+
+
+def test_an_acquisition_of_the_users_own_cannot_be_stored():
+    class Mine(Bald):
+        @property
+        def name(self):
+            return "mine"
+
+    with pytest.raises(ValueError, match="only an acquisition that is built in can be stored"):
+        make(acquisition=Mine()).to_dict()
+
+
+def test_what_was_seen_cannot_be_changed_from_outside():
+    learner = make()
+    run(learner, 2)
+    for array in (learner.X, learner.y, learner.pending):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+
+
+def test_a_point_of_a_pool_may_come_back_rounded():
+    learner = make(rw.Pool(candidates()))
+    first, second = learner.ask(2)
+    learner.tell(np.round(first, 8), 1.0)
+    learner.fail(np.round(second, 8))
+    assert len(learner.pending) == 0
+    np.testing.assert_array_equal(learner.X[0], first)
+    np.testing.assert_array_equal(learner.failed[0][0], second)
 
 
 def test_what_is_asked_is_the_callers_to_change():

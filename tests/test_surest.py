@@ -264,3 +264,13 @@ def test_only_linear_embeddings_have_one(embedding):
     belief = rw.fit(X, np.sin(scaled(X)[:, 0]), embedding, inference="map", n_starts=1, bounds=box(4))
     with pytest.raises(TypeError, match="only a linear embedding has inputs that map to a given u"):
         surest_inputs(belief, [0.0])
+
+
+def test_u_may_come_from_embed_where_fewer_directions_are_used():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (40, 5))
+    belief = rw.fit(X, X @ [1.0, 0.5, 0.0, 0.0, 0.0], rw.Linear(2), bounds=(-1, 1), n_starts=4)
+    assert belief.rank == 1
+    u = belief.embed(X[:1]).mean[0]
+    assert u.shape == (2,)
+    np.testing.assert_allclose(belief.embed(surest_inputs(belief, u)[None]).mean[0], u, atol=1e-8)

@@ -11,7 +11,7 @@ A new one is a frozen dataclass with a ``name`` and what :class:`Acquisition` as
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ridgeway import validation
 from ridgeway.belief import Belief
 from ridgeway.marginal import Moments
 from ridgeway.outlook import Outlook
+from ridgeway.threads import blas_threads
 from ridgeway.types import Array
 
 
@@ -26,7 +27,9 @@ from ridgeway.types import Array
 class Acquisition(Protocol):
     """What a search asks of an acquisition: a function of the two variances of ``f``."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """What a user calls it."""
 
     def value(self, moments: Moments, noise: float) -> Array:
         """The score from the moments of ``f`` and the noise variance of an observation."""
@@ -66,7 +69,10 @@ class Bald(_Scores):
     """
 
     noisy: bool = False
-    name: ClassVar[str] = "bald"
+
+    @property
+    def name(self) -> str:
+        return "information" if self.noisy else "bald"
 
     @property
     def jointly(self) -> Acquisition:
@@ -85,7 +91,9 @@ class Bald(_Scores):
 class Uncertainty(_Scores):
     """Entropy of ``f`` at a point, in nats, on the standardised scale: uncertainty sampling."""
 
-    name: ClassVar[str] = "uncertainty"
+    @property
+    def name(self) -> str:
+        return "uncertainty"
 
     def value(self, moments: Moments, noise: float) -> Array:
         return 0.5 * np.log(2.0 * np.pi * np.e * moments.variance)
@@ -118,10 +126,12 @@ def outlook_of(belief: Belief) -> Outlook:
 
 def score(acquisition: Acquisition, outlook: Outlook, X: Any) -> Array:
     """Scores ``(n,)`` of points given what is out."""
-    return acquisition.value(outlook.moments(outlook.points(X)), outlook.noise)
+    with blas_threads(outlook.belief.y.shape[0]):
+        return acquisition.value(outlook.moments(outlook.points(X)), outlook.noise)
 
 
 def score_with_gradient(acquisition: Acquisition, outlook: Outlook, X: Array) -> tuple[Array, Array]:
     """Scores ``(n,)`` and gradients ``(n, D)`` of a few points given what is out."""
-    moments, adjoint = outlook.pull_back(outlook.points(X), lambda m: acquisition.slopes(m, outlook.noise))
-    return acquisition.value(moments, outlook.noise), outlook.gradient(X, adjoint)
+    with blas_threads(outlook.belief.y.shape[0]):
+        moments, adjoint = outlook.pull_back(outlook.points(X), lambda m: acquisition.slopes(m, outlook.noise))
+        return acquisition.value(moments, outlook.noise), outlook.gradient(X, adjoint)

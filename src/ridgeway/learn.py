@@ -57,7 +57,7 @@ def learn(
     most_failures
         Failures in a row after which something else is wrong: the last one is raised.
     progress
-        A function of a sentence; ``None`` shows a line in a terminal, ``False`` nothing.
+        A function of a sentence; ``None`` is the learner's own, or a line in a terminal; ``False`` nothing.
     options
         Of :class:`ActiveLearner`: ``embedding``, ``acquisition``, ``random_state`` and others.
 
@@ -66,8 +66,8 @@ def learn(
     >>> learner.y.shape
     (8,)
     """
-    say = progresses.resolve(progress)
     learner = _learner(space, options)
+    say = progresses.resolve(learner.progress if progress is None else progress)
     budget = validation.count(budget, "budget", 1)
     rule = _Rule(stop_below, patience, most_failures)
     workers = 1 if workers is None and executor is None else workers
@@ -97,7 +97,8 @@ def learn(
         learner.progress = fitting
         progresses.clear(say)
         for x in flying:  # interrupted: their outcomes will not come
-            learner.withdraw(x)
+            if (learner.pending == x).all(axis=1).any():
+                learner.withdraw(x)
     if learner.record.n:
         say(f"{_so_far(learner, budget)} · a last look for other explanations")
         learner.search_again()

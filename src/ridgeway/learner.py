@@ -124,7 +124,8 @@ class ActiveLearner:
         self.record = self.record.with_out(chosen.X)
         self.n_asked += many
         self.expected = chosen.scores
-        return chosen.X[0] if n is None else chosen.X
+        X = chosen.X.copy()  # the caller's to change
+        return X[0] if n is None else X
 
     def tell(self, x: Any, y: Any, noise_variance: Any = None, outside: bool = False) -> None:
         """The outcome of experiments ``x``, ``(D,)`` or ``(n, D)``: a number or ``(n,)``.
@@ -290,14 +291,12 @@ class ActiveLearner:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the next ask depends on; JSON can hold it."""
-        if not isinstance(self.acquisition, str):
-            raise ValueError(f"only an acquisition that has a name can be stored, got {self.acquisition!r}")
         belief = None if self._belief is None else base64.b64encode(storage.to_bytes(self._belief)).decode()
         return {
             "format": FORMAT,
             "space": self.space.to_dict(),
             "embedding": storage.embedding_to_dict(self.embedding),
-            "acquisition": self.acquisition,
+            "acquisition": self._acquisition_name,
             "kernel": kernels.to_dict(self.kernel),
             "inference": self.inference,
             "marginal": self.marginal,
@@ -311,6 +310,15 @@ class ActiveLearner:
             "searched_at": self._searched_at,
             "belief": belief,
         }
+
+    @property
+    def _acquisition_name(self) -> str:
+        if isinstance(self.acquisition, str):
+            return self.acquisition
+        name = self.acquisition.name
+        if acquisitions.BY_NAME.get(name) != self.acquisition:
+            raise ValueError(f"only an acquisition that is built in can be stored, got {self.acquisition!r}")
+        return name
 
     @classmethod
     def from_dict(

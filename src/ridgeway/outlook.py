@@ -120,18 +120,17 @@ class Outlook:
 
     def pull_back(self, points: Points, slopes: Slopes) -> tuple[Moments, Adjoint]:
         """Moments at few points, and the adjoint of the function of them whose slopes are given."""
-        with blas_threads(self.belief.y.shape[0]):
-            there = self._conditional(points)
-            of_variance, of_plain = slopes(there.moments)
-            parts = [
-                view.pull_back(
-                    there.features[i],
-                    points,
-                    self._bars(i, there, of_variance, of_plain),
-                    None if self.out is None else self.out.features[i],
-                )
-                for i, view in enumerate(self._views)
-            ]
+        there = self._conditional(points)
+        of_variance, of_plain = slopes(there.moments)
+        parts = [
+            view.pull_back(
+                there.features[i],
+                points,
+                self._bars(i, there, of_variance, of_plain),
+                None if self.out is None else self.out.features[i],
+            )
+            for i, view in enumerate(self._views)
+        ]
         z, rho, cross = (sum(terms) for terms in zip(*parts, strict=True))
         if self._by_distance:  # the last coordinate is √rho, which is nobody's but rho's
             z, rho = z[:, :-1], rho + 0.5 * z[:, -1] / np.maximum(points.z[:, -1], _TINY)

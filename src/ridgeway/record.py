@@ -28,6 +28,10 @@ class Record:
     failed: Array  # (k, D)
     reasons: tuple[str, ...]  # (k,)
 
+    def __post_init__(self) -> None:
+        for array in (self.X, self.y, self.noise, self.out, self.failed):
+            array.flags.writeable = False  # they are handed out
+
     @classmethod
     def empty(cls, space: Space) -> Record:
         none = np.zeros((0, space.D))
@@ -129,8 +133,18 @@ class Record:
         X = validation.dense(validation.inputs(x, name="x"))
         if X.shape[1] != self.space.D:
             raise ValueError(f"x must have {self.space.D} inputs as the space has, got {X.shape[1]}")
+        X = self._as_asked(X)
         if not outside:
             self._check_inside(X)
+        return X
+
+    def _as_asked(self, X: Array) -> Array:
+        """``X`` with points that are out in all their digits, whatever a spreadsheet rounded."""
+        X = X.copy()
+        for x in X:
+            gap = self._gaps(self.out, x)
+            if gap.size and gap.min() <= _SAME:
+                x[:] = self.out[int(np.argmin(gap))]
         return X
 
     def _check_inside(self, X: Array) -> None:

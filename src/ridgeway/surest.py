@@ -31,9 +31,9 @@ _DENSE = 500  # inputs up to which a dense quadratic form is the faster program
 
 
 def surest_inputs(belief: Belief, u: Any, bounds: Any = None, most_programs: int = _MOST_PROGRAMS) -> Array:
-    """The ``x (D,)`` within ``bounds`` that maps to ``u (rank,)`` most surely, in the user's units.
+    """The ``x (D,)`` within ``bounds`` that maps to ``u`` most surely, in the user's units.
 
-    ``u`` is in the coordinates of :meth:`Belief.embed`; ``bounds`` are by default those that the
+    ``u (d,)`` or ``(rank,)`` is in the coordinates of :meth:`Belief.embed`; ``bounds`` are by default those that the
     belief was fitted with.
     """
     return Surest.of(belief, bounds).inputs(u, most_programs)
@@ -73,6 +73,8 @@ class Surest:
     def inputs(self, u: Any, most_programs: int = _MOST_PROGRAMS) -> Array:
         """See :func:`surest_inputs`."""
         u, k = validation.numeric(u, "u"), self.rows.shape[0]
+        if u.shape == (self.belief.embedding.shape[0],) and not u[k:].any():
+            u = u[:k]  # as Belief.embed gives it, with zeros along directions that are not used
         if u.shape != (k,):
             raise ValueError(f"u must have shape ({k},), a number for each direction that is used, got {u.shape}")
         if not np.isfinite(u).all():
