@@ -102,8 +102,8 @@ def _linear(posterior: Posterior, d: int, n: int, rng: np.random.Generator) -> l
     _, s, Vt = np.linalg.svd(plain_gradients(Z, posterior.data.y), full_matrices=False)
     informed = s.size > 0 and s[0] > 0
     starts = []
-    # Few searches begin anywhere in the list, so that fits one after another try all of it.
-    first = int(rng.integers(len(_RECIPES))) if n < len(_RECIPES) else 0
+    # One or two searches begin anywhere in the list, so that fits one after another try all of it.
+    first = int(rng.integers(len(_RECIPES))) if n <= 2 else 0
     for i in range(first, first + n):
         recipe = _RECIPES[i % len(_RECIPES)]
         if recipe.power is None or not informed:
