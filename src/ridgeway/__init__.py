@@ -10,6 +10,7 @@ from ridgeway.estimator import EmbeddingRegressor
 from ridgeway.fit import fit
 from ridgeway.learn import learn
 from ridgeway.learner import ActiveLearner
+from ridgeway.nuts import Nuts
 from ridgeway.pool import Pool
 from ridgeway.priors import Priors
 
@@ -26,6 +27,7 @@ __all__ = [
     "Isotropic",
     "Linear",
     "NumericalError",
+    "Nuts",
     "Pool",
     "Prediction",
     "Priors",

@@ -13,7 +13,7 @@ import numpy as np
 from ridgeway import importance, marginal, padding, rowspace, validation
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Embedding, Isotropic, Linear
-from ridgeway.gp import LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, Data, condition
+from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, Data, condition
 from ridgeway.inference import Component
 from ridgeway.kernels import Kernel
 from ridgeway.marginal import Marginal, Moments
@@ -252,6 +252,8 @@ class Belief:
         """Learned variance of the noise, in the user's units; known parts come on top."""
         floor = self.posterior.priors.noise_floor**2
         own = sum(c.weight * c.gp.noise_variance for c in self.components)
+        if self.inference == "nuts":
+            own = float(np.mean(np.exp(2.0 * self._draws[0].theta[:, LOG_NOISE])))
         return float(self.output.scale**2 * (own + floor))
 
     @property
@@ -267,6 +269,8 @@ class Belief:
     @property
     def effective_sample_size(self) -> float:
         """How many equally weighted draws the ``"samples"`` marginal is worth."""
+        if self.diagnostics.effective_draws is not None:
+            return min(self.diagnostics.effective_draws, float(self._draws[0].weights.shape[0]))
         return float(sum(c.weight * w.effective_size for c, w in zip(self.components, self._draws, strict=True)))
 
     @property
@@ -387,7 +391,10 @@ class Belief:
 
     def _sample(self, component: Component, n: int, rng: np.random.Generator) -> Array:
         p, q = component.gp.parameters.shape[0], component.factor.shape[1]
-        parameters = component.gp.parameters + rng.standard_normal((n, q)) @ component.factor[:p].T
+        if self.inference == "nuts":
+            parameters = rng.choice(self._draws[0].theta, n)[:, :p]
+        else:
+            parameters = component.gp.parameters + rng.standard_normal((n, q)) @ component.factor[:p].T
         if not isinstance(self.model, Linear):
             return np.stack([self._matrix(row) for row in parameters])
         k, D = component.gp.U.shape[1], self.space.scaling.D

@@ -32,6 +32,9 @@ class Diagnostics:
     used_qr: bool
     held_out_excess: float | None = None  # nats an observation, see above
     misfit: float = 0.0  # standard deviation of the noise added because of it, in the units of ``y``
+    r_hat: float | None = None  # of the chains of "nuts"; 1.01 at most if they agree
+    effective_draws: float | None = None  # what all draws of "nuts" are worth
+    divergences: int = 0  # of its transitions
     dimension_evidence: dict[int, float] = field(default_factory=dict)  # of Linear("auto")
     warnings: tuple[str, ...] = ()
 

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import holdout, kernels, rowspace, starts, validation
+from ridgeway import holdout, kernels, nuts, rowspace, starts, validation
 from ridgeway.belief import MARGINALS, Belief, reduced
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
 from ridgeway.errors import RidgewayWarning
-from ridgeway.gp import N_GLOBAL, Data
-from ridgeway.inference import N_STARTS, Inferred, Progress, infer
+from ridgeway.gp import LOG_SCALE, N_GLOBAL, Data, condition
+from ridgeway.importance import WeightedDraws
+from ridgeway.inference import N_STARTS, Component, Inferred, Progress, infer
 from ridgeway.kernels import Kernel
 from ridgeway.marginal import Marginal
+from ridgeway.nuts import Nuts
 from ridgeway.posterior import Posterior
 from ridgeway.priors import Priors
 from ridgeway.rowspace import RowSpace
@@ -25,7 +27,7 @@ from ridgeway.scaling import InputScaling, OutputScaling, is_constant
 from ridgeway.threads import blas_threads
 from ridgeway.types import Array, Inputs, RandomState
 
-INFERENCES = ("nested", "map")
+INFERENCES = ("nested", "map", "nuts")
 WARM_STARTS = 1  # fresh searches beside the modes of an earlier belief
 SUBSET = 400  # observations above which modes are first searched for on a part of them
 LARGEST_AUTO = 5  # dimensions that Linear("auto") tries
@@ -37,8 +39,8 @@ def fit(
     y: Any,
     embedding: Embedding = Linear(2),  # noqa: B008 - frozen
     kernel: str | Kernel = "se",
-    inference: str = "nested",
-    marginal: Marginal = "mgp",
+    inference: str | Nuts = "nested",
+    marginal: Marginal | None = None,
     bounds: Any = None,
     standardize: bool = True,
     priors: Priors | None = None,
@@ -61,9 +63,11 @@ def fit(
         ``"se"``, ``"matern32"``, ``"matern52"``, ``"rq"`` or any :class:`ridgeway.kernels.Kernel`.
     inference
         ``"nested"`` chooses output scale, noise and prior scale by evidence with the embedding
-        integrated out; ``"map"`` is the paper's joint mode.
+        integrated out; ``"map"`` is the paper's joint mode; ``"nuts"`` (or :class:`Nuts`, which says
+        for how long) goes on from the nested modes to draws from the exact posterior, in minutes.
     marginal
-        What ``predict`` uses by default: ``"map"``, ``"bbq"``, ``"mgp"`` or ``"samples"``.
+        What ``predict`` uses by default: ``"map"``, ``"bbq"``, ``"mgp"`` or ``"samples"``; ``None`` is
+        ``"samples"`` after ``"nuts"`` and ``"mgp"`` otherwise.
     bounds : (lower, upper) or None
         The box that maps to [-1, 1]^D, numbers or one for each input; ``None`` takes the data's
         range. Points outside are fine, before and after the fit: the box sets units, not walls.
@@ -102,6 +106,9 @@ def fit(
     scaling = InputScaling.from_range(*extent) if box is None else InputScaling.from_bounds(*box)
     output = OutputScaling.from_data(y, standardize, known)
     seed = int(rng.integers(2**31))
+    sampler = Nuts() if inference == "nuts" else inference if isinstance(inference, Nuts) else None
+    method = "nested" if sampler is not None else inference
+    marginal = marginal or ("mgp" if sampler is None else "samples")
 
     with blas_threads(n):
         space = _space(X, scaling, embedding, initial)
@@ -114,7 +121,7 @@ def fit(
         if start is not None and start is not initial:  # it misled: there may be nothing but noise
             modes += (starts.silent(replace(posterior, embedding=Linear(1))),)
         with blas_threads(n):
-            found = _infer(posterior, inference, np.random.default_rng(seed), n_starts, modes, progress)
+            found = _infer(posterior, method, np.random.default_rng(seed), n_starts, modes, progress)
         belief = Belief(
             posterior=posterior,
             space=space,
@@ -122,7 +129,7 @@ def fit(
             components=found.components,
             log_evidence=found.log_evidence - n * float(np.log(output.scale)),
             diagnostics=replace(_diagnose(found, space, notes), misfit=misfit * output.scale),
-            inference=inference,
+            inference=str(method),
             marginal=marginal,
             seed=seed,
             X=X,
@@ -135,6 +142,9 @@ def fit(
     else:
         belief = once(embedding, initial)
     belief = _checked(belief, once, initial, progress)
+    if sampler is not None:
+        with blas_threads(n):
+            belief = _sampled(belief, sampler, progress)
     for note in belief.diagnostics.warnings:
         warnings.warn(note, RidgewayWarning, stacklevel=2)
     return belief
@@ -154,6 +164,37 @@ def _choose_dimension(once: Any, initial: Belief | None, largest: int) -> Belief
             break
     assert best is not None
     return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
+
+
+def _sampled(belief: Belief, sampler: Nuts, progress: Progress | None) -> Belief:
+    """The belief with draws from the exact posterior in place of Gaussians around its modes."""
+    if progress is not None:
+        progress(f"sampling {sampler.chains} chains of {sampler.tune} + {sampler.draws} draws")
+    posterior = belief.posterior
+    full = [c.gp.theta for c in belief.components if c.gp.embedding == posterior.embedding]
+    found = nuts.sample(posterior, full or [_full_rank(belief)], sampler, belief.seed)
+    best = (full or [_full_rank(belief)])[0]
+    gp = condition(posterior.embedding, posterior.kernel, posterior.data, best)
+    _, s, Vt = np.linalg.svd(found.theta - found.theta.mean(axis=0), full_matrices=False)
+    component = Component(gp, Vt.T * (s / np.sqrt(found.theta.shape[0])), 1.0, belief.components[0].log_evidence)
+    kept = found.theta[:: max(1, found.theta.shape[0] // nuts.KEPT)]
+    draws = WeightedDraws(kept, np.full(kept.shape[0], 1.0 / kept.shape[0]), float("nan"))
+    diagnostics = replace(
+        belief.diagnostics,
+        r_hat=found.r_hat,
+        effective_draws=found.effective_size,
+        divergences=found.divergences,
+        warnings=(*belief.diagnostics.warnings, *found.warnings),
+    )
+    return replace(belief, components=(component,), draws=(draws,), inference="nuts", diagnostics=diagnostics)
+
+
+def _full_rank(belief: Belief) -> Array:
+    """The best mode with rows that it does without, as small as a start from the prior may be."""
+    gp, posterior = belief.components[0].gp, belief.posterior
+    missing = posterior.n_parameters - gp.parameters.shape[0]
+    small = 0.1 * posterior.scale(gp.theta[LOG_SCALE]) * np.random.default_rng(belief.seed).standard_normal(missing)
+    return np.concatenate([gp.parameters, small, gp.theta[-N_GLOBAL:]])
 
 
 def _carried(initial: Belief | None, output: OutputScaling) -> float:
@@ -187,8 +228,10 @@ def _noted(belief: Belief, why: str) -> Belief:
 
 def check_model(embedding: Any, inference: Any, marginal: Any, priors: Any, D: int) -> None:
     """Raise for what no data could be fitted with."""
-    validation.choice(inference, INFERENCES, "inference")
-    validation.choice(marginal, MARGINALS, "marginal")
+    if not isinstance(inference, Nuts):
+        validation.choice(inference, INFERENCES, "inference")
+    if marginal is not None:
+        validation.choice(marginal, MARGINALS, "marginal")
     if not isinstance(embedding, Linear | Diagonal | Isotropic):
         raise TypeError(f"embedding must be Linear(d), Diagonal() or Isotropic(), got {embedding!r}")
     if isinstance(embedding, Linear) and embedding.d != "auto" and embedding.rows > D:
