@@ -31,9 +31,9 @@ from ridgeway.types import Array
 FORMAT = 1
 _LEAST_TO_MODEL = 2  # observations before a model has anything to go by
 _SEARCH_AGAIN = 1.12  # growth of the data since the last full search for modes that calls for another
+_LEAST_STARTS = 10  # of a full search
 _FRESH_STARTS = 2  # searches beside the known modes in every other fit
 _LOST = 0.4  # share of the variation that passes for noise from which a belief has nothing to ask with
-_LOST_GROWTH = 1.06  # of the data until such a belief is made anew
 _SURPRISE = 4.0  # standard deviations by which a new observation may miss before modes are searched again
 
 
@@ -218,7 +218,7 @@ class ActiveLearner:
     def _is_lost(self) -> bool:
         """Whether the belief explains too little to be asked; one that did may be a few observations old."""
         last = self._belief
-        if last is not None and _is_lost(last) and self.record.n < _LOST_GROWTH * last.y.shape[0]:
+        if last is not None and _is_lost(last) and self.record.n <= _SEARCH_AGAIN * self._searched_at:
             return True
         return _is_lost(self.belief)
 
@@ -252,7 +252,8 @@ class ActiveLearner:
 
     def _fit(self, last: Belief | None) -> Belief:
         record = self.record
-        embedding, n_starts = self.embedding, full_search(self.embedding)
+        # Few observations have few modes worth finding.
+        embedding, n_starts = self.embedding, min(full_search(self.embedding), max(_LEAST_STARTS, record.n))
         again = last is None or self._calls_for_search(last)
         if not again and last is not None:
             embedding, n_starts = last.model, _FRESH_STARTS
@@ -280,8 +281,10 @@ class ActiveLearner:
 
     def _calls_for_search(self, last: Belief) -> bool:
         """Whether much has been observed since the last full search, or what ``last`` does not explain."""
-        if self.record.n > _SEARCH_AGAIN * self._searched_at or _is_lost(last):
+        if self.record.n > _SEARCH_AGAIN * self._searched_at:
             return True
+        if _is_lost(last):  # it has predicted nothing that could surprise
+            return False
         known = last.y.shape[0]
         prediction = last.predict(self.record.X[known:])
         variance = prediction.variance + last.noise_variance + self.record.noise[known:]
