@@ -28,8 +28,8 @@ from ridgeway.testfunctions import from_model, subspace_angles
 NOISE = 0.1
 CASES = 20
 DRAWS = 5
-MARKS = range(20, 101, 10)
-METHODS = ("bald", "information", "uncertainty", "random", "latin-hypercube")
+MARKS = range(40, 101, 10)
+METHODS = ("bald", "uncertainty", "random", "latin-hypercube")
 
 
 def belief_of(D: int, n: int, seed: int) -> rw.Belief:
@@ -111,9 +111,8 @@ def campaign(D: int, d: int, seed: int, method: str, marks: Iterable[int]) -> di
         spent += time.process_time() - started
         learner.tell(x, f(x[None])[0] + NOISE * noise.standard_normal())
         if n in marks:
-            started = time.process_time()
-            belief = learner.search_again() if n == max(marks) else learner.belief
-            spent += time.process_time() - started
+            # A fit from nothing, as at the end of a campaign of this length; the campaign itself goes on as it was.
+            belief = quiet_fit(learner.X, learner.y, rw.Linear(d), bounds=(-1, 1))
             results[n] = (*protocol(belief, f, points, seed), spent)
     return results
 
@@ -159,7 +158,7 @@ def curve_table(run: Callable, D: int, d: int) -> Iterable[str]:
         yield f"| {label} | " + " | ".join(f"{c:.3f}" if k < 4 else f"{c:.1f}" for c in cells) + " |"
     level = np.mean([draw[100][0] for draw in results["random"]])
     yield ""
-    for method in ("bald", "information", "uncertainty"):
+    for method in ("bald", "uncertainty"):
         means = {n: np.mean([draw[n][0] for draw in results[method]]) for n in MARKS}
         reached = next((n for n in MARKS if means[n] <= level), None)
         text = f"{reached}" if reached else "more than 100"
@@ -229,8 +228,10 @@ joint information under the MGP's covariance.
 CURVE_TEXT = """
 Draws from the paper's model, its pool of 20,000 (a Latin hypercube takes the box), noise 0.1, its test
 protocol: the hyperparameters at N observations carried over to 100 fresh points and scored on 1,000, ten
-times. The paper has 0.464 / 0.470 with BALD and 0.578 / 0.804 with random points here. Every active
-method fills the space with its first 8 points and with every fifth one after.
+times. At each N the belief is a fit from nothing to the observations so far. The paper has 0.464 / 0.470 with
+BALD and 0.578 / 0.804 with random points here. The active methods fill the space with their first 8 points
+and with every fifth one after. Half of the pool lies in the unit ball, where the function varies little, so a
+Latin hypercube of the box sees more of it than random points of the pool do.
 """
 
 if __name__ == "__main__":

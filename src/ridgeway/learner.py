@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -255,7 +255,9 @@ class ActiveLearner:
         # Few observations have few modes worth finding.
         embedding, n_starts = self.embedding, min(full_search(self.embedding), max(_LEAST_STARTS, record.n))
         again = last is None or self._calls_for_search(last)
-        if not again and last is not None:
+        if last is not None and again:  # noise that fewer data were found to lack is not carried over
+            last = replace(last, diagnostics=replace(last.diagnostics, misfit=0.0))
+        elif last is not None:
             embedding, n_starts = last.model, _FRESH_STARTS
         seed = int(np.random.default_rng([self.random_state, 2, record.n]).integers(2**31))
         with warnings.catch_warnings():  # each fit would repeat what its diagnostics say
