@@ -12,6 +12,7 @@ import numpy as np
 
 from ridgeway import importance, marginal, padding, rowspace, validation
 from ridgeway.diagnostics import Diagnostics
+from ridgeway.directions import mean_slopes
 from ridgeway.embeddings import Embedding, Isotropic, Linear
 from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, Data, condition
 from ridgeway.inference import Component
@@ -221,15 +222,21 @@ class Belief:
         total = np.zeros(self.space.scaling.D)
         for c in self.components:
             gp, r = c.gp, self.space.r
-            weighted = gp.K1 * gp.alpha
-            gradients = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U  # in u, (N, d)
-            root: Array = np.linalg.qr(gradients, mode="r")  # type: ignore[assignment]  # an array in this mode
+            root: Array = np.linalg.qr(mean_slopes(gp), mode="r")  # type: ignore[assignment]  # an array in this mode
             if isinstance(self.model, Linear):
                 rows = root @ gp.parameters.reshape(gp.U.shape[1], r)
             else:
                 rows = root[:, :r] * np.exp(-gp.parameters)
             total += c.weight * np.sum(self.space.lift(rows) ** 2, axis=0)
         return total / total.sum() if total.sum() > 0 else np.full_like(total, 1.0 / total.shape[0])
+
+    @cached_property
+    def activity(self) -> Array:
+        """Mean outer product of the predictive mean's slopes along the rows of a linear :attr:`embedding`
+        that are used, ``(rank, rank)``, outputs standardised.
+        """
+        slopes = mean_slopes(self._best.gp) @ self._rotation.T
+        return slopes.T @ slopes / slopes.shape[0]
 
     # -- scales ----------------------------------------------------------------------------
 
@@ -298,6 +305,22 @@ class Belief:
         from ridgeway.summary import summarize
 
         return summarize(self, names, top)
+
+    def report(self, path: str | Path, names: Any = None, **options: Any) -> Path:
+        """Write one self-contained HTML file that shows all of it; see :func:`ridgeway.report.write`."""
+        from ridgeway import report
+
+        return report.write(self, path, names=names, **options)
+
+    def _repr_html_(self) -> str:
+        from ridgeway.display import belief_html
+
+        return belief_html(self)
+
+    def __rich__(self) -> Any:
+        from ridgeway.display import belief_rich
+
+        return belief_rich(self)
 
     def __repr__(self) -> str:
         n, D = self.X.shape

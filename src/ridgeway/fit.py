@@ -87,6 +87,8 @@ def fit(
     progress
         Called with a sentence before each longer piece of work.
 
+    Examples
+    --------
     >>> import numpy as np, ridgeway as rw
     >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 5))
     >>> belief = rw.fit(X, np.sin(X[:, 0] + X[:, 1]), rw.Linear(1))

@@ -61,6 +61,8 @@ def learn(
     options
         Of :class:`ActiveLearner`: ``embedding``, ``acquisition``, ``random_state`` and others.
 
+    Examples
+    --------
     >>> import numpy as np, ridgeway as rw
     >>> learner = rw.learn(lambda x: np.sin(x.sum()), rw.Box([0, 0], [3, 3]), budget=8, embedding=rw.Linear(1))
     >>> learner.y.shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import warnings
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ class ActiveLearner:
     progress
         Called with a sentence before each longer piece of work.
 
+    Examples
+    --------
     >>> import numpy as np, ridgeway as rw
     >>> learner = rw.ActiveLearner(rw.Box([0, 0, 0], [1, 1, 1]), rw.Linear(1))
     >>> for _ in range(8):
@@ -154,6 +157,11 @@ class ActiveLearner:
             self._belief = self._fit(self._belief)
         return self._belief
 
+    @property
+    def last_belief(self) -> Belief | None:
+        """The belief fitted last, which may lack the latest observations; ``None`` before the first."""
+        return self._belief
+
     # -- what it has seen ----------------------------------------------------------------------
 
     @property
@@ -181,12 +189,45 @@ class ActiveLearner:
         """Experiments with an outcome, failures included."""
         return self.record.n + len(self.record.failed)
 
+    @property
+    def has_score(self) -> bool:
+        """Whether points have scores: designs such as ``"random"`` have none."""
+        return self._score is not None
+
     def score(self, X: Any) -> Array:
         """What each of ``X (n, D)`` would teach now, given what is out."""
         if self._score is None:
             raise ValueError(f"acquisition {self.acquisition!r} has no score")
         X = validation.inputs(X, self.space.D)
         return acquisitions.score(self._score, self._outlook(), X)
+
+    def preview(self, n: int = 1) -> search.Choice:
+        """The points ``X (n, D)`` that :meth:`ask` would give now and their ``scores``, without taking them out.
+
+        A score is NaN where a point fills the space. A pool with fewer than ``n`` points left gives those.
+        """
+        n = validation.count(n, "n", 1)
+        if isinstance(self.space, Pool):
+            n = min(n, int(self.record.free.sum()))
+        return self._choose(n) if n else search.Choice(np.zeros((0, self.space.D)), np.zeros(0), None, True)
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write one self-contained HTML file: what was learned and what to run next; see
+        :func:`ridgeway.report.write`.
+        """
+        from ridgeway import report
+
+        return report.write(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        from ridgeway.display import learner_html
+
+        return learner_html(self)
+
+    def __rich__(self) -> Any:
+        from ridgeway.display import learner_rich
+
+        return learner_rich(self)
 
     def __repr__(self) -> str:
         told, out, failed = self.record.n, len(self.record.out), len(self.record.failed)

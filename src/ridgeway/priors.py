@@ -44,6 +44,8 @@ class Priors:
         What ``noise_floor`` is raised to where a response saturates: it has a kink, which no
         smooth function follows exactly.
 
+    Examples
+    --------
     >>> Priors(log_noise=(-2.3, 0.0)).log_noise
     (-2.3, 0.0)
     """

@@ -1,0 +1,58 @@
+"""Calibration: whether the uncertainties mean what they say, from leave-one-out predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import beta, norm
+
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.belief import Belief
+
+LEVELS = (0.5, 0.68, 0.8, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Observations against what the others predict for them, hyperparameters as fitted."""
+
+    observed: Array  # (n,)
+    mean: Array  # (n,)
+    std: Array  # (n,) noise included
+    levels: Array  # (m,) nominal
+    coverage: Array  # (m,) share of the observations inside their interval
+    low: Array  # (m,) of the coverage a calibrated belief may show by chance, 90 %
+    high: Array  # (m,)
+
+    @property
+    def explained(self) -> float:
+        """Share of the variance of ``y`` that is predicted by the other observations; can be negative."""
+        variance = float(np.var(self.observed))
+        return 1.0 - float(np.mean((self.observed - self.mean) ** 2)) / variance if variance > 0 else float("nan")
+
+    def at(self, level: float) -> float:
+        """Coverage of the interval of one of the ``levels``."""
+        return float(self.coverage[int(np.argmin(np.abs(self.levels - level)))])
+
+
+def calibration(belief: Belief, levels: tuple[float, ...] = LEVELS) -> Calibration:
+    """Leave-one-out predictions and their coverage; optimistic, as the hyperparameters saw every observation."""
+    left_out = belief.leave_one_out()
+    z = np.abs(belief.y - left_out.mean) / left_out.std
+    nominal = np.asarray(levels, dtype=float)
+    coverage = np.mean(z[:, None] <= norm.ppf(0.5 + 0.5 * nominal), axis=0)
+    n = belief.y.shape[0]
+    low, high = _by_chance(nominal, n)
+    return Calibration(belief.y, left_out.mean, left_out.std, nominal, coverage, low, high)
+
+
+def _by_chance(levels: Array, n: int) -> tuple[Array, Array]:
+    """Where 90 % of the coverages of ``n`` calibrated intervals fall (Jeffreys)."""
+    inside = levels * n
+    low = beta.ppf(0.05, inside + 0.5, n - inside + 0.5)
+    high = beta.ppf(0.95, inside + 0.5, n - inside + 0.5)
+    return low, high

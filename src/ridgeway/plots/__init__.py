@@ -1,0 +1,34 @@
+"""Pictures of a belief as plotly figures; :func:`save` writes them to PNG, SVG or PDF.
+
+>>> import numpy as np, ridgeway as rw
+>>> from ridgeway import plots
+>>> X = np.random.default_rng(0).uniform(-1, 1, (30, 4))
+>>> belief = rw.fit(X, np.sin(2 * X[:, 0] - X[:, 2]), rw.Linear(1), n_starts=4)
+>>> [type(plot(belief)).__name__ for plot in (plots.response, plots.weights, plots.importance)]
+['Figure', 'Figure', 'Figure']
+"""
+
+from ridgeway.plots.information import information
+from ridgeway.plots.inputs import importance, weights
+from ridgeway.plots.response import contour, pairs, response, surface
+from ridgeway.plots.static import save
+from ridgeway.plots.theme import template, themed
+from ridgeway.plots.trust import coverage, dimensions, left_out, optima, subspace
+
+__all__ = [
+    "contour",
+    "coverage",
+    "dimensions",
+    "importance",
+    "information",
+    "left_out",
+    "optima",
+    "pairs",
+    "response",
+    "save",
+    "subspace",
+    "surface",
+    "template",
+    "themed",
+    "weights",
+]

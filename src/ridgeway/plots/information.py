@@ -1,0 +1,67 @@
+"""What experiments would teach, over the learned directions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ridgeway.candidates import Candidates, of_belief
+from ridgeway.directions import directions
+from ridgeway.plots.theme import BLUE, SCALE, VERMILLION, figure
+from ridgeway.surface import coordinates
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.belief import Belief
+
+
+def information(belief: Belief, candidates: Candidates | None = None, suggested: Candidates | None = None) -> go.Figure:
+    """Expected information of candidates over the first directions; suggestions stand out.
+
+    ``candidates`` are by default uniform in the belief's box, scored by BALD.
+    """
+    found = directions(belief)
+    shown = of_belief(belief) if candidates is None else candidates
+    at = coordinates(found, belief, shown.X)
+    plan = None if suggested is None else coordinates(found, belief, suggested.X)
+    fig = figure(None, height=420)
+    if found.k == 1:
+        fig.add_trace(_plain(at[:, 0], shown.scores))
+        if plan is not None and suggested is not None:
+            fig.add_trace(_stars(plan[:, 0], np.nan_to_num(suggested.scores, nan=0.0)))
+        fig.update_yaxes(title_text="expected information, nats")
+    else:
+        fig.add_trace(_coloured(at[:, 0], at[:, 1], shown.scores))
+        if plan is not None:
+            fig.add_trace(_stars(plan[:, 0], plan[:, 1]))
+        fig.update_yaxes(title_text="direction 2")
+    return fig.update_xaxes(title_text="direction 1")
+
+
+def _plain(u: Array, scores: Array) -> go.Scatter:
+    return go.Scatter(
+        x=u, y=scores, mode="markers", marker={"color": BLUE, "size": 5, "opacity": 0.7}, name="candidates",
+        hovertemplate="%{y:.3f} nats<extra></extra>",
+    )  # fmt: skip
+
+
+def _coloured(u: Array, v: Array, scores: Array) -> go.Scatter:
+    return go.Scatter(
+        x=u, y=v, mode="markers", name="candidates", text=[f"{value:.3f} nats" for value in scores],
+        marker={
+            "color": scores, "colorscale": SCALE, "size": 7,
+            "colorbar": {"title": {"text": "nats", "side": "right"}, "thickness": 12},
+        },
+        hovertemplate="%{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _stars(u: Array, v: Array) -> go.Scatter:
+    return go.Scatter(
+        x=u, y=v, mode="markers+text", name="next", text=[str(i + 1) for i in range(u.shape[0])],
+        textposition="top center",
+        marker={"color": VERMILLION, "size": 15, "symbol": "star", "line": {"width": 1, "color": "#ffffff"}},
+        hovertemplate="suggestion %{text}<extra></extra>",
+    )  # fmt: skip

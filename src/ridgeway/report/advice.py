@@ -1,0 +1,75 @@
+"""Warnings where a diagnostic is bad, each with what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ridgeway.calibration import Calibration
+from ridgeway.subspace import SubspaceUncertainty
+
+if TYPE_CHECKING:
+    from ridgeway.belief import Belief
+
+FEW = 5  # observations below which nothing can be checked
+_NOISE = 0.4  # share of the variance that passes for noise above which the fit explains too little
+_RIVAL = 3.0  # nats within which another optimum is a rival
+_DISAGREE = 0.25  # standard deviations of y by which rivals must differ to matter
+_IGNORANCE = 45.0  # degrees
+
+
+def warnings(
+    belief: Belief, calibration: Calibration | None = None, angle: SubspaceUncertainty | None = None
+) -> tuple[str, ...]:
+    """Sentences for the reader, worst first; none if all is well."""
+    found = [*belief.diagnostics.warnings, *_size(belief), *_noise(belief), *_coverage(calibration)]
+    return (*found, *_rivals(belief), *_angle(angle))
+
+
+def _size(belief: Belief) -> list[str]:
+    n = belief.y.shape[0]
+    return [f"Only {n} observation{'' if n == 1 else 's'}: everything here is provisional."] if n < 2 * FEW else []
+
+
+def _noise(belief: Belief) -> list[str]:
+    variance = float(np.var(belief.y))
+    if not variance > 0 or belief.noise_variance <= _NOISE * variance:
+        return []
+    share = min(belief.noise_variance / variance, 1.0)
+    return [
+        f"{100 * share:.0f} % of the variation passes for noise: the right directions may not have been found yet. "
+        "More observations, or another number of directions, may help."
+    ]
+
+
+def _coverage(found: Calibration | None) -> list[str]:
+    if found is None:
+        return []
+    i = int(np.argmin(np.abs(found.levels - 0.95)))
+    if found.coverage[i] >= found.low[i]:
+        return []
+    return [
+        f"The 95 % intervals hold only {100 * found.coverage[i]:.0f} % of left-out observations: the belief is too "
+        "sure of itself. Try more directions, a rougher kernel (matern52) or known noise."
+    ]
+
+
+def _rivals(belief: Belief) -> list[str]:
+    found = belief.diagnostics
+    if len(found.optima) < 2 or found.optima[0] - found.optima[1] > _RIVAL or found.disagreement < _DISAGREE:
+        return []
+    return [
+        f"Another explanation has nearly the same evidence ({found.optima[0] - found.optima[1]:.1f} nats less) and "
+        f"differs from this one by {found.disagreement:.2f} standard deviations of y at the data: the next "
+        "experiments should tell them apart."
+    ]
+
+
+def _angle(angle: SubspaceUncertainty | None) -> list[str]:
+    if angle is None or angle.median <= _IGNORANCE:
+        return []
+    return [
+        f"The directions are uncertain by {angle.median:.0f}°: read their weights as a first guess, and trust "
+        "predictions and their intervals more than the directions."
+    ]

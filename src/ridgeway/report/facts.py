@@ -1,0 +1,71 @@
+"""The numbers of a report, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ridgeway import draws
+from ridgeway.calibration import Calibration, calibration
+from ridgeway.directions import Directions, UnavailableError, directions
+from ridgeway.draws import Interval
+from ridgeway.embeddings import Isotropic, Linear
+from ridgeway.report.advice import FEW
+from ridgeway.subspace import SubspaceUncertainty, uncertainty
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.belief import Belief
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What every section is made from."""
+
+    belief: Belief
+    labels: tuple[str, ...]
+    R: Array  # (n, d, D) draws of the embedding
+    directions: Directions | None
+    no_directions: str  # why not
+    shares: Interval  # (D,)
+    order: npt.NDArray[np.int64]  # inputs, the most important first
+    calibration: Calibration | None
+    angle: SubspaceUncertainty | None
+
+    @property
+    def explained(self) -> float | None:
+        """Share of the variance that observations predict of each other."""
+        return None if self.calibration is None else self.calibration.explained
+
+    @property
+    def shares_mean_something(self) -> bool:
+        """Whether inputs can be told apart: not by one length scale for all, nor where nothing varies."""
+        if isinstance(self.belief.model, Isotropic) or self.calibration is None:
+            return False
+        return self.directions is not None or not isinstance(self.belief.model, Linear)
+
+
+def facts(belief: Belief, labels: Sequence[str]) -> Facts:
+    """Everything a report says about a belief, in numbers."""
+    R = draws.embeddings(belief)
+    shares = Interval.of(draws.shares(belief, R))
+    found, why = None, ""
+    try:
+        found = directions(belief)
+    except UnavailableError as reason:
+        why = str(reason)
+    return Facts(
+        belief,
+        tuple(labels),
+        R,
+        found,
+        why,
+        shares,
+        np.argsort(-shares.mean, kind="stable").astype(np.int64),
+        calibration(belief) if belief.y.shape[0] >= FEW and np.ptp(belief.y) > 0 else None,
+        None if found is None else uncertainty(belief, R),
+    )

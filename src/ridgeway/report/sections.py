@@ -1,0 +1,233 @@
+"""The sections of a report about a belief."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from ridgeway import draws, plots
+from ridgeway.directions import UnavailableError
+from ridgeway.plots.inputs import TOP
+from ridgeway.plots.trust import measured
+from ridgeway.report.advice import FEW
+from ridgeway.report.content import Download, Picture, Section, picture
+from ridgeway.report.facts import Facts
+from ridgeway.report.tables import Table, csv_file, number, observations
+from ridgeway.subspace import SubspaceUncertainty
+
+if TYPE_CHECKING:
+    from ridgeway.belief import Belief
+
+_SHOWN_DIRECTIONS = 4
+_COLUMNS = 8  # inputs in the table of observations
+_ROWS = 1000  # observations in it
+
+
+def response(found: Facts) -> Section:
+    """The response over the learned directions."""
+    belief = found.belief
+    intro = (
+        "Each direction is a weighted sum of the inputs, mapped to between -1 and 1. Dots are observations; what the "
+        "belief expects between them is drawn with them."
+    )
+    if found.directions is None:
+        return Section("response", "The response", intro, missing=found.no_directions)
+    shown = [picture("response", *_RESPONSE[min(found.directions.k, 3)], lambda: plots.response(belief))]
+    if found.directions.k >= 2:
+        title, caption = (
+            "The surface",
+            "The same over the first two directions; drag it, or use the arrow keys, to turn it.",
+        )
+        shown.append(picture("surface", title, caption, lambda: plots.surface(belief)))
+    return Section("response", "The response over the learned directions", intro, tuple(shown))
+
+
+_RESPONSE = {
+    1: ("Observations along the direction", "The band holds the function with 95 % probability."),
+    2: ("Contours", "Dots have the colour of what was observed: where they vanish, the fit agrees."),
+    3: ("Pairs of directions", "Other directions at the mean of the data; dots have the colour of what was observed."),
+}
+
+
+def inputs(found: Facts) -> Section:
+    """Which inputs matter."""
+    intro = "Which inputs the response depends on, whichever way the directions are turned. Lines are 90 % intervals."
+    if not found.shares_mean_something:
+        why = found.no_directions or "the model treats all inputs alike"
+        return Section("inputs", "Which inputs matter", intro, missing=why)
+    shown = picture(
+        "importance",
+        "Share of the variation",
+        "The mean square of the response's slope in each input, as a share of all, averaged over what the data allow.",
+        lambda: plots.importance(found.belief, found.labels, R=found.R),
+        lambda: _share_table(found),
+    )
+    return Section("inputs", "Which inputs matter", intro, (shown, *_weights(found)))
+
+
+def _weights(found: Facts) -> tuple[Picture, ...]:
+    if found.directions is None:
+        return (Picture("weights0", "Weights in each direction", "", missing=found.no_directions),)
+    interval = draws.weights(found.directions, found.R)
+
+    def one(i: int) -> Picture:
+        assert found.directions is not None
+        best = found.directions.weights[i]
+        order = sorted(range(best.size), key=lambda j: -abs(best[j]))[: 5 * TOP]
+        rows = tuple(
+            (found.labels[j], f"{best[j]:.3f}", f"{interval.low[i, j]:.3f}", f"{interval.high[i, j]:.3f}")
+            for j in order
+        )
+        table = Table(
+            ("input", "weight", "5 %", "95 %"), rows, f"The {len(rows)} largest weights in direction {i + 1}."
+        )
+        caption = "On inputs mapped to between -1 and 1; the sign is fixed so that the largest weight is positive."
+        return picture(
+            f"weights{i}",
+            f"Weights in direction {i + 1}",
+            caption,
+            lambda: plots.weights(found.belief, i, found.labels, R=found.R),
+            lambda: table,
+        )
+
+    return tuple(one(i) for i in range(min(found.directions.k, _SHOWN_DIRECTIONS)))
+
+
+def _share_table(found: Facts) -> Table:
+    shares = found.shares
+    rows = tuple(
+        (found.labels[j], f"{shares.mean[j]:.2%}", f"{shares.low[j]:.2%}", f"{shares.high[j]:.2%}")
+        for j in found.order[: 5 * TOP]
+    )
+    return Table(("input", "share", "5 %", "95 %"), rows, f"The {len(rows)} largest shares of {len(found.labels):,}.")
+
+
+def trust(found: Facts, history: Sequence[Belief | SubspaceUncertainty]) -> Section:
+    """How sure it is."""
+    belief = found.belief
+    n = belief.y.shape[0]
+    why = f"{n} observations are too few to check predictions ({FEW} are needed)" if n < FEW else "y does not vary"
+
+    def checked() -> None:
+        if found.calibration is None:
+            raise UnavailableError(why)
+
+    def left_out() -> go.Figure:
+        checked()
+        return plots.left_out(belief)
+
+    def coverage() -> go.Figure:
+        checked()
+        return plots.coverage(belief)
+
+    def course() -> go.Figure:
+        if found.directions is None:
+            raise UnavailableError(found.no_directions)
+        if not history:
+            raise UnavailableError("no earlier beliefs were kept: hand them over as history")
+        return plots.subspace(history)
+
+    note = "Hyperparameters have seen every observation, so this is a little optimistic."
+    shown = (
+        picture("left_out", "Predictions left out", f"95 % intervals, noise included. {note}", left_out),
+        picture(
+            "coverage",
+            "Coverage",
+            "Inside the band is what chance allows; below it the belief is too sure, above it too cautious.",
+            coverage,
+            lambda: _coverage_table(found),
+        ),
+        picture(
+            "subspace",
+            "The directions over the campaign",
+            "The largest angle between the subspace and others that the data allow.",
+            course,
+            lambda: _course_table(history),
+        ),
+    )
+    return Section("trust", "How sure it is", "Whether predictions and directions can be relied on.", shown)
+
+
+def _coverage_table(found: Facts) -> Table:
+    c = found.calibration
+    assert c is not None
+    rows = tuple(
+        (f"{level:.0%}", f"{got:.0%}", f"{low:.0%} to {high:.0%}")
+        for level, got, low, high in zip(c.levels, c.coverage, c.low, c.high, strict=True)
+    )
+    return Table(("interval", "observations inside", "by chance"), rows, "Coverage of leave-one-out intervals.")
+
+
+def _course_table(history: Sequence[Belief | SubspaceUncertainty]) -> Table:
+    rows = tuple((str(s.n), f"{s.median:.0f}°", f"{s.low:.0f}°", f"{s.high:.0f}°") for s in measured(history))
+    return Table(("observations", "median angle", "5 %", "95 %"), rows, "Angles between draws and the best estimate.")
+
+
+def searching(found: Facts) -> Section:
+    """How the fit went."""
+    belief, diagnostics = found.belief, found.belief.diagnostics
+    evidence = diagnostics.dimension_evidence
+    shown = (
+        picture(
+            "optima",
+            "Optima found by the searches",
+            "Evidence of the different explanations found. A clear first one is reassuring.",
+            lambda: plots.optima(belief),
+            lambda: Table(
+                ("optimum", "log evidence"),
+                tuple((str(i + 1), f"{value:.1f}") for i, value in enumerate(diagnostics.optima)),
+                f"{diagnostics.starts_at_best} of {diagnostics.n_starts} searches ended at the best.",
+            ),
+        ),
+        picture(
+            "dimensions",
+            "How many directions",
+            "Evidence of each number of directions; the one in use stands out.",
+            lambda: plots.dimensions(belief),
+            lambda: Table(
+                ("directions", "log evidence"),
+                tuple((str(d), f"{evidence[d]:.1f}") for d in sorted(evidence)),
+                "Evidence.",
+            ),
+        ),
+    )
+    intro = f"The result is {diagnostics.status}."
+    return Section("search", "How the fit went", intro, shown, (_scales(belief),))
+
+
+def _scales(belief: Belief) -> Table:
+    d = belief.diagnostics
+    rows = (
+        ("mean of the response", number(belief.mean)),
+        ("standard deviation of the function", number(belief.output_scale)),
+        ("standard deviation of the noise", number(belief.noise_variance**0.5)),
+        ("log evidence", f"{belief.log_evidence:.1f}"),
+        ("inputs after the reduction", f"{d.reduced_dimension:,}"),
+        ("modes kept, with their weights", ", ".join(f"{c.weight:.0%}" for c in belief.components)),
+        ("gradient left, nats", f"{d.decrement:.1g}"),
+        ("smallest curvature, of the prior's", f"{d.smallest_curvature:.2g}"),
+        ("left-out observations beside predicting the mean, nats", _or_none(d.held_out_excess)),
+        ("jitter, of the output variance", f"{d.jitter:.0e}" if d.jitter else "none"),
+    )
+    return Table(("quantity", "value"), rows, "Scales and diagnostics.")
+
+
+def _or_none(value: float | None) -> str:
+    return "not needed" if value is None else f"{value:+.2f} (below 0 is better)"
+
+
+def data(found: Facts) -> Section:
+    """The observations."""
+    belief = found.belief
+    n, order = belief.y.shape[0], found.order[:_COLUMNS]
+    predicted = None if found.calibration is None else found.calibration.mean
+    uri = csv_file(belief.X, belief.y, found.labels)
+    intro = "" if uri else "The data are too large to travel inside this page in full."
+    if n > _ROWS:
+        intro = f"The first {_ROWS:,} of {n:,} observations. {intro}"
+    left = None if predicted is None else predicted[:_ROWS]
+    table = observations(belief.X[:_ROWS], belief.y[:_ROWS], left, found.labels, order)
+    files = (Download("observations.csv.gz", "All observations and inputs (CSV, gzip)", uri),) if uri else ()
+    return Section("data", "The data", intro.strip(), tables=(table,), downloads=files)
