@@ -1,0 +1,139 @@
+"""The report in a real browser: draws everything, with the network off, on a phone and a desk, light and dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ridgeway as rw
+from ridgeway import report
+from ridgeway.subspace import SubspaceUncertainty
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+LONG = "temperature_of_the_secondary_heat_exchanger_loop_number_{:04}"
+
+# Plotly's own text, and where it lies: nothing may leave its picture to the left or right.
+_CUT = """() => [...document.querySelectorAll('.plot')].flatMap(plot => {
+  const frame = plot.getBoundingClientRect();
+  return [...plot.querySelectorAll('svg text')].filter(t => t.textContent.trim()).filter(t => {
+    const box = t.getBoundingClientRect();
+    return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1);
+  }).map(t => plot.id + ': ' + t.textContent);
+})"""
+_OVERLAPS = """() => [...document.querySelectorAll('.plot')].flatMap(plot => {
+  const boxes = [...plot.querySelectorAll('.annotation-text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+  return boxes.slice(1).filter(([, b], i) => b.top < boxes[i][1].bottom - 1).map(([text]) => plot.id + ': ' + text);
+})"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium or Chrome on this machine")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        # Surfaces need WebGL, which a machine without a graphics card computes in software.
+        flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def page_of_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two directions of 300 inputs with names of 60 characters, and a campaign."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 4)) @ rng.standard_normal((4, 300))
+    y = np.sin(X[:, 0]) + 0.2 * X[:, 1] ** 2 + 0.05 * rng.standard_normal(60)
+    names = [LONG.format(j) for j in range(300)]
+    assert len(names[0]) == 60
+    space = rw.Box([-8] * 300, [8] * 300, names=names)
+    learner = rw.ActiveLearner(space, rw.Linear(2), n_initial=1, inference="map")
+    learner.tell(X, y)
+    history = [SubspaceUncertainty(n, 60.0 - n, 50.0 - n, 90.0 - n) for n in range(10, 41, 10)]
+    return learner.report(tmp_path_factory.mktemp("report") / "two.html", history=history)
+
+
+@pytest.fixture(scope="module")
+def page_of_one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (30, 3))
+    belief = rw.fit(X, np.sin(2 * X[:, 0] - X[:, 1]), rw.Linear("auto"), n_starts=3, inference="map")
+    return belief.report(tmp_path_factory.mktemp("report") / "one.html")
+
+
+def opened(browser: Any, path: Path, width: int, scheme: str) -> tuple[Any, list[str]]:
+    """The page once all is drawn, with the network off, and what went wrong meanwhile."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url),
+    )
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
+    return page, wrong
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1440, "dark")])
+@pytest.mark.parametrize("which", ["page_of_one", "page_of_two"])
+def test_report_opens(browser: Any, request: pytest.FixtureRequest, which: str, width: int, scheme: str) -> None:
+    page, wrong = opened(browser, request.getfixturevalue(which), width, scheme)
+    assert wrong == []
+    drawn = page.evaluate(
+        "[...document.querySelectorAll('.plot')].map(p => [p.id, p.querySelectorAll('.main-svg').length > 0 &&"
+        " (p.querySelectorAll('.trace, .contourlayer path, canvas').length > 0)])"
+    )
+    assert len(drawn) >= 8
+    assert [key for key, there in drawn if not there] == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(_CUT) == []
+    assert page.evaluate(_OVERLAPS) == []
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    paper = page.evaluate("getComputedStyle(document.querySelector('.plot .main-svg')).backgroundColor")
+    assert background == paper == ("rgb(20, 24, 28)" if scheme == "dark" else "rgb(255, 255, 255)")
+    page.context.close()
+
+
+def test_figures_follow_a_change_of_colours_and_paper_is_white(browser: Any, page_of_one: Path) -> None:
+    page, wrong = opened(browser, page_of_one, 800, "light")
+    background = "getComputedStyle(document.querySelector('.plot .main-svg')).backgroundColor"
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"{background} === 'rgb(20, 24, 28)'")
+    assert len(page.pdf()) > 30_000
+    page.wait_for_function(f"{background} === 'rgb(20, 24, 28)'")
+    assert wrong == []
+    page.context.close()
+
+
+def test_everything_can_be_reached_with_the_keyboard(browser: Any, page_of_two: Path) -> None:
+    page, _ = opened(browser, page_of_two, 1440, "light")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    eye = "document.getElementById('plot-surface').layout.scene.camera.eye.x"
+    before = page.evaluate(eye)
+    page.focus("#plot-surface")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"{eye} !== {before}")
+    page.focus("summary")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.querySelector('details').open")
+    regions = page.evaluate("[...document.querySelectorAll('.scroll, .plot')].every(e => e.tabIndex === 0)")
+    assert regions
+    page.context.close()
+
+
+def test_a_page_without_data_opens(browser: Any, tmp_path: Path) -> None:
+    path = report.write(rw.ActiveLearner(rw.Box([0, 0], [1, 1])), tmp_path / "empty.html")
+    page, wrong = opened(browser, path, 390, "light")
+    assert wrong == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.context.close()
