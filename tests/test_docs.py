@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +17,19 @@ import pytest
 import ridgeway
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-MODULES = [module.name for module in pkgutil.iter_modules(ridgeway.__path__, "ridgeway.")]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = [module.name for module in pkgutil.walk_packages(ridgeway.__path__, "ridgeway.")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def _called(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_called)
+def test_code_blocks_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     namespace: dict[str, object] = {}
     for block in blocks:
@@ -29,10 +39,44 @@ def test_code_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert "inputs by share of the variation" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=_called)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_equation_leads_to_a_function() -> None:
+    text = (ROOT / "docs" / "equations.md").read_text()
+    named = set(re.findall(r"`(ridgeway\.[\w.]+)`", text))
+    assert len(named) > 15
+    for name in named:
+        module, *rest = _split(name)
+        found = importlib.import_module(module)
+        for part in rest:
+            found = getattr(found, part)
+    numbered = re.findall(r"^\| (\d+)(?:(-|, )(\d+))? \|", text, flags=re.MULTILINE)
+    covered = {n for first, _, last in numbered for n in range(int(first), int(last or first) + 1)}
+    assert covered == set(range(1, 22))
+
+
+def _split(name: str) -> list[str]:
+    """``a.b.C.d`` as the module ``a.b`` and the names in it."""
+    parts = name.split(".")
+    return [".".join(parts[:2]), *parts[2:]]
+
+
+def test_the_documentation_builds_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install 'ridgeway[docs]'")
+    pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed: pip install 'ridgeway[docs]'")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "api" / "index.html").stat().st_size > 50_000
 
 
 @pytest.mark.parametrize("name", MODULES)
