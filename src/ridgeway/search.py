@@ -116,8 +116,7 @@ def _best_in_box(
 ) -> tuple[Array, float, bool]:
     sample = box.filling(_FILLING, rng)
     scores = acquisitions.score(acquisition, outlook, sample)
-    if _is_flat(scores):
-        return sample[0], float(scores[0]), True
+    flat = _is_flat(scores)  # for the caller to know: what little there is, is climbed all the same
     starts = sample[np.argsort(-scores)[:_CLIMBS]]
     if isinstance(outlook.belief.model, Linear):
         starts = np.vstack([starts, _embedded_starts(box, outlook, acquisition, rng)])
@@ -126,9 +125,9 @@ def _best_in_box(
     half_width = 0.5 * (box.upper - box.lower)
     for i in np.argsort(-values):
         if np.abs((known - ends[i]) / half_width).max(axis=1).min() > _APART:
-            return ends[i], float(values[i]), False
+            return ends[i], float(values[i]), flat
     x = sample[int(np.argmax(scores))]  # every climb ended where an experiment has been: stay in the sample
-    return x, float(scores.max()), False
+    return x, float(scores.max()), flat
 
 
 def _embedded_starts(box: Box, outlook: Outlook, acquisition: Acquisition, rng: np.random.Generator) -> Array:
@@ -171,13 +170,15 @@ def _climb(box: Box, outlook: Outlook, acquisition: Acquisition, X: Array) -> tu
         best[better], values[better] = points[better], scores[better]
         return -float(scores.sum()), -(gradients * half).ravel()
 
+    # Where scores differ by millionths only, progress is measured in those.
+    flatness = min(1.0, max(float(np.ptp(acquisitions.score(acquisition, outlook, X))), 1e-9))
     minimize(
         objective,
         ((X - center) / half).ravel(),
         jac=True,
         method="L-BFGS-B",
         bounds=[(-1.0, 1.0)] * X.size,
-        options={"maxfun": _EVALUATIONS, "maxiter": _EVALUATIONS, "ftol": 1e-7},
+        options={"maxfun": _EVALUATIONS, "maxiter": _EVALUATIONS, "ftol": 1e-7 * flatness, "gtol": 1e-5 * flatness},
     )
     return best, values
 
