@@ -9,3 +9,11 @@ class RidgewayWarning(UserWarning):
 
 class NumericalError(ArithmeticError):
     """The mathematics has an answer that floating point could not reach."""
+
+
+class CampaignError(ValueError):
+    """A campaign, file or database is not as it should be; the message says where and what to do."""
+
+
+class BudgetSpentError(CampaignError):
+    """A campaign has as many trials as it may; nothing was asked."""

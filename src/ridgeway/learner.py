@@ -199,7 +199,7 @@ class ActiveLearner:
         if self._score is None:
             raise ValueError(f"acquisition {self.acquisition!r} has no score")
         X = validation.inputs(X, self.space.D)
-        return acquisitions.score(self._score, self._outlook(), X)
+        return acquisitions.score(self._score, self.outlook(), X)
 
     def preview(self, n: int = 1) -> search.Choice:
         """The points ``X (n, D)`` that :meth:`ask` would give now and their ``scores``, without taking them out.
@@ -233,11 +233,24 @@ class ActiveLearner:
         told, out, failed = self.record.n, len(self.record.out), len(self.record.failed)
         return f"ActiveLearner({self.space!r}, {self.embedding}: {told} told, {out} out, {failed} failed)"
 
+    def consults(self, n: int = 1) -> bool:
+        """Whether the next ``n`` choices will look at the belief; a design needs none."""
+        if self.record.n < _LEAST_TO_MODEL or all(self._fills(i) for i in range(self.n_asked, self.n_asked + n)):
+            return False
+        last = self._belief  # one that explains too little to be asked may be a few observations old
+        return last is None or not _is_lost(last) or self.record.n > _SEARCH_AGAIN * self._searched_at
+
+    def outlook(self) -> Outlook:
+        """The belief with what is out taken into account: what acquisitions score points by."""
+        # A point that failed is as good as out: its outcome will not come, but asking there again is no use.
+        beyond = np.vstack([self.record.out, self.record.failed])
+        return acquisitions.outlook_of(self.belief).given(beyond)
+
     # -- how it chooses ------------------------------------------------------------------------
 
     def _choose(self, n: int) -> search.Choice:
         filling = [i for i in range(self.n_asked, self.n_asked + n) if self._fills(i)]
-        if len(filling) == n or self.record.n < _LEAST_TO_MODEL or self._is_lost():
+        if not self.consults(n) or _is_lost(self.belief):
             return self._designed(n)
         chosen = self._searched(n - len(filling))
         if chosen.flat:
@@ -256,13 +269,6 @@ class ActiveLearner:
             return True
         return self.fill_every is not None and i % self.fill_every == self.fill_every - 1
 
-    def _is_lost(self) -> bool:
-        """Whether the belief explains too little to be asked; one that did may be a few observations old."""
-        last = self._belief
-        if last is not None and _is_lost(last) and self.record.n <= _SEARCH_AGAIN * self._searched_at:
-            return True
-        return _is_lost(self.belief)
-
     def _designed(self, n: int) -> search.Choice:
         X = self._design.points(n, self.n_asked, self.n_initial, self.random_state, self.record)
         return search.Choice(X, np.full(n, np.nan), None, True)
@@ -271,13 +277,8 @@ class ActiveLearner:
         assert self._score is not None
         rng = np.random.default_rng([self.random_state, 1, self.n_asked])
         if self._view is None:
-            return search.over_box(self.space, self._outlook(), self._score, n, rng)
-        return search.over_pool(self._view, self._outlook(), self._score, n, self.record.free)
-
-    def _outlook(self) -> Outlook:
-        # A point that failed is as good as out: its outcome will not come, but asking there again is no use.
-        beyond = np.vstack([self.record.out, self.record.failed])
-        return acquisitions.outlook_of(self.belief).given(beyond)
+            return search.over_box(self.space, self.outlook(), self._score, n, rng)
+        return search.over_pool(self._view, self.outlook(), self._score, n, self.record.free)
 
     def search_again(self) -> Belief:
         """The belief after a search that starts from nothing, as at the end of a campaign.
@@ -334,6 +335,21 @@ class ActiveLearner:
         return bool(np.any(np.abs(self.record.y[known:] - prediction.mean) > _SURPRISE * np.sqrt(variance)))
 
     # -- state -----------------------------------------------------------------------------------
+
+    @property
+    def searched_at(self) -> int:
+        """Observations at the last full search for modes."""
+        return self._searched_at
+
+    def resume(self, record: Record, n_asked: int, belief: Belief | None, searched_at: int) -> None:
+        """Stand where another learner stood: what it had seen and asked, and the last belief it had.
+
+        ``belief`` is of the first observations of ``record``, or of all of them.
+        """
+        if belief is not None and belief.y.shape[0] > record.n:
+            raise ValueError(f"belief must be of observations of the record, got {belief.y.shape[0]} of {record.n}")
+        self.record, self.n_asked = record, n_asked
+        self._belief, self._searched_at = belief, searched_at
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the next ask depends on; JSON can hold it."""

@@ -44,16 +44,23 @@ def save(belief: Belief, path: str | Path) -> Path:
     return path
 
 
-def to_bytes(belief: Belief) -> bytes:
-    """What :func:`save` writes to a file."""
+def to_bytes(belief: Belief, inputs: bool = True) -> bytes:
+    """What :func:`save` writes to a file.
+
+    Without ``inputs`` the data's inputs, by far the most of it where they are many, are left out and have
+    to be handed to :func:`from_bytes` again.
+    """
     stream = io.BytesIO()
-    np.savez_compressed(stream, **_to_arrays(belief))
+    if inputs:
+        np.savez_compressed(stream, **_to_arrays(belief))
+    else:  # what is left is dense numbers, which compression would only slow down
+        np.savez(stream, **{name: array for name, array in _to_arrays(belief).items() if name != "X"})
     return stream.getvalue()
 
 
-def from_bytes(content: bytes, kernel: Kernel | None = None) -> Belief:
-    """What :func:`to_bytes` was given."""
-    return _from_stream(io.BytesIO(content), "the stored belief", kernel)
+def from_bytes(content: bytes, kernel: Kernel | None = None, X: Array | None = None) -> Belief:
+    """What :func:`to_bytes` was given; ``X`` where it was left out."""
+    return _from_stream(io.BytesIO(content), "the stored belief", kernel, X)
 
 
 def _to_arrays(belief: Belief) -> dict[str, Any]:
@@ -102,8 +109,10 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
         return _from_stream(stream, path, kernel)
 
 
-def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None) -> Belief:
+def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None, X: Array | None = None) -> Belief:
     header, arrays = _read(stream, path)
+    if X is not None:
+        arrays["X"] = X
     if header.get("format") != FORMAT:
         raise ValueError(f"{path} has format {header.get('format')!r}; this version of Ridgeway reads format {FORMAT}")
     model = embedding_from_dict(header["embedding"])

@@ -1,0 +1,352 @@
+"""``Campaign``: a learner in a database, where several people and machines ask and tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from ridgeway import sheets
+from ridgeway.campaign import changes, results, store, table
+from ridgeway.campaign.advice import Advice
+from ridgeway.campaign.database import Database
+from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
+from ridgeway.campaign.store import Snapshot, Store, now, who
+from ridgeway.campaign.trial import Trial, number_of
+from ridgeway.errors import CampaignError
+from ridgeway.sheets import Sheet
+from ridgeway.types import Array
+
+if TYPE_CHECKING:  # whoever only tells or looks must not wait for SciPy
+    from ridgeway.belief import Belief, Prediction
+    from ridgeway.campaign.chain import Chain
+    from ridgeway.pool import Pool
+
+_TRIES = 1  # choices computed without a lock that others may overtake, before the next is computed under one
+
+HandOver = Callable[[list[Trial]], Any]
+
+
+class Campaign:
+    """Active learning that lives in a database: made with :meth:`create`, found again with :meth:`open`.
+
+    Every ask and tell is one transaction: what was acknowledged is kept whatever happens next, and a
+    campaign that was interrupted goes on with the same choices. Several processes and machines may
+    ask and tell at once.
+
+    >>> import tempfile, ridgeway as rw
+    >>> path = tempfile.mkdtemp() + "/oven.sqlite"
+    >>> campaign = rw.Campaign.create(path, "oven", [rw.Input("temperature", 20, 80, "°C"), rw.Fixed("load", 3)])
+    >>> trial = campaign.ask()
+    >>> trial.id, trial.inputs["load"]
+    (1, 3.0)
+    >>> campaign.tell(trial, 0.7)
+    >>> rw.Campaign.open(path).trials[["trial", "state", "value"]].values.tolist()
+    [[1, 'told', 0.7]]
+    """
+
+    def __init__(self, store: Store, setup: Setup, progress: Any = None):
+        self._store = store
+        self.setup = setup
+        self.progress = progress
+
+    @classmethod
+    def create(
+        cls,
+        where: str | Path,
+        name: str,
+        space: Any,
+        *,
+        output: str = "value",
+        unit: str | None = None,
+        labels: Mapping[str, Sequence[str]] | None = None,
+        **learning: Any,
+    ) -> Campaign:
+        """A new campaign in the SQLite file or at the PostgreSQL address ``where``.
+
+        ``space`` is a sequence of :class:`~ridgeway.Input` and :class:`~ridgeway.Fixed`, a ``Box`` or a
+        ``Pool``; ``output`` the name of what is measured. ``labels`` are columns of text that go with
+        the pool's points and are handed out with them. ``learning`` is as for
+        :class:`~ridgeway.ActiveLearner`: ``embedding``, ``acquisition``, ``n_initial``, ``random_state``, ...
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise CampaignError(f"name must be a word, got {name!r}")
+        setup = Setup.of(space, output, unit, learning)
+        pool = None
+        if setup.pool is not None:
+            carried = {key: [str(cell) for cell in column] for key, column in (labels or {}).items()}
+            for key, column in carried.items():
+                if len(column) != len(space):
+                    raise CampaignError(
+                        f"labels {key!r} must have one entry a point, got {len(column)} of {len(space)}"
+                    )
+            pool = (pool_to_bytes(space), carried)
+        database = Database(where, create=True)
+        number = store.create(database, name, setup.to_json(), pool)
+        return cls(Store(database, number, name, setup.names), setup, learning.get("progress"))
+
+    @classmethod
+    def open(cls, where: str | Path, name: str | None = None, progress: Any = None) -> Campaign:
+        """The campaign called ``name``, or the only one there is; nothing is fitted."""
+        database = Database(where)
+        database.prepare(create=False)
+        key, found, text = store.find(database, name)
+        setup = Setup.from_json(text)
+        return cls(Store(database, key, found, setup.names), setup, progress)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._store.name
+
+    @property
+    def where(self) -> str:
+        """The file or address it lives in."""
+        return str(self._store.database.where)
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def ask(self, n: int | None = None, hand_over: HandOver | None = None, budget: int | None = None) -> Any:
+        """The next experiment, a :class:`Trial`, or a list of the next ``n``.
+
+        Nobody else gets the same one. ``hand_over`` is called with the list before it is kept; if that
+        raises, nothing was asked. ``budget`` is the number of trials, abandoned ones aside, that all who
+        ask may reach together; beyond it :class:`~ridgeway.errors.BudgetSpentError` is raised.
+        """
+        many = 1 if n is None else n
+        if isinstance(many, bool) or not isinstance(many, int | np.integer) or many < 1:
+            raise CampaignError(f"n must be a whole number of at least 1, got {n!r}")
+        for _ in range(_TRIES):
+            snapshot = self._store.snapshot()
+            chosen = self._chosen(snapshot, many)
+            with self._store.database.writing() as connection:
+                self._store.locked(connection)
+                # Tells in between do not matter: the choice is as good as if it had been made before them.
+                if self._store.counters(connection).n_asked == snapshot.n_asked:
+                    self._store.check_budget(connection, many, budget)
+                    kept = self._keep(connection, snapshot, *chosen, hand_over)
+                    return kept[0] if n is None else kept
+        with self._store.database.writing() as connection:
+            self._store.locked(connection)
+            self._store.check_budget(connection, many, budget)
+            snapshot = self._store.snapshot_in(connection)
+            kept = self._keep(connection, snapshot, *self._chosen(snapshot, many), hand_over)
+            return kept[0] if n is None else kept
+
+    def _chosen(self, snapshot: Snapshot, n: int) -> tuple[Chain, Array, list[float | None]]:
+        chain = self._chain(snapshot)
+        return chain, *chain.choose(n)
+
+    def _keep(
+        self,
+        connection: Connection,
+        snapshot: Snapshot,
+        chain: Chain,
+        values: Array,
+        expected: list[float | None],
+        hand_over: HandOver | None,
+    ) -> list[Trial]:
+        first = self._store.counters(connection).n_trials + 1
+        by, at = who(), now()
+        new = [
+            Trial(
+                first + i, "asked", self.setup.names, x, notes=self._labels_of(x), expected=nats,
+                seen=snapshot.n_settled, asked_by=by, asked_at=at,
+            )
+            for i, (x, nats) in enumerate(zip(values, expected, strict=True))
+        ]  # fmt: skip
+        self._store.add(connection, new, asked=len(new))
+        if chain.fit is not None and chain.fit.role == "read" and chain.used:
+            self._store.promote(connection, chain.fit)
+        if hand_over is not None:
+            hand_over(new)
+        return new
+
+    def _labels_of(self, x: Array) -> dict[str, str]:
+        if self._pool is None or not self._labels:
+            return {}
+        row = int(self._pool.index_of(x[None])[0])
+        return {key: column[row] for key, column in self._labels.items()}
+
+    # -- telling -------------------------------------------------------------------------------
+
+    def tell(
+        self,
+        trial: Trial | int,
+        value: float,
+        sigma: float | None = None,
+        inputs: Mapping[str, float] | None = None,
+        notes: Mapping[str, str] | None = None,
+        outside: bool = False,
+    ) -> None:
+        """The outcome of a trial; telling the same twice is harmless, another value is refused.
+
+        ``sigma`` is the known standard deviation of its noise; ``inputs`` what was really set, by name,
+        where that differs from what was asked; ``outside`` allows it to be out of range.
+        """
+        x = None
+        if inputs is not None:
+            x = np.full(len(self.setup.names), np.nan)
+            for key, setting in inputs.items():
+                if key not in self.setup.names:
+                    raise CampaignError(f"inputs must be among {', '.join(self.setup.names[:6])}, got {key!r}")
+                x[self.setup.names.index(key)] = changes.finite(setting, f"input {key!r}")
+        number = number_of(trial)
+        row = results.Result(
+            "tell", number, changes.finite(value, "value"), changes.sigma(sigma), x, dict(notes or {}), None
+        )
+        changes.tell(self._store, self.setup, [row], outside)
+
+    def tell_table(self, frame: Any, outside: bool = False, encoding: str | None = None) -> changes.Told:
+        """The outcomes in a data frame, CSV or Excel file, matched by the column ``trial``; all or none.
+
+        Rows without a value are still pending; a value of ``failed`` is a failure; other columns are kept
+        as notes; inputs that differ from what was asked are taken for what was really set.
+        """
+        rows, pending = results.results(_sheet(frame, encoding), self.setup)
+        return changes.tell(self._store, self.setup, rows, outside, pending)
+
+    def attach(
+        self, frame: Any, outside: bool = False, repeated: bool = False, encoding: str | None = None
+    ) -> list[int]:
+        """Experiments from before, or made beside the campaign: a table of all inputs and the output.
+
+        A row that is there already is refused unless it is ``repeated``. Returns the new trials' numbers.
+        """
+        rows = results.experiments(_sheet(frame, encoding), self.setup, outside)
+        if self._pool is not None and not outside:
+            strange = np.flatnonzero(self._pool.index_of(np.stack([np.asarray(row.x) for row in rows])) < 0)
+            if strange.size:
+                raise CampaignError(f"{rows[strange[0]].where} is no point of the pool (allow it with --outside)")
+        return changes.attach(self._store, self.setup, rows, repeated)
+
+    def fail(self, trial: Trial | int, reason: str = "failed") -> None:
+        """An experiment that gave nothing: it is not modelled, nor asked for again."""
+        row = results.Result("fail", number_of(trial), None, None, None, {}, str(reason))
+        changes.tell(self._store, self.setup, [row], False)
+
+    def correct(self, trial: Trial | int, value: float | None, reason: str, sigma: float | None = None) -> None:
+        """Another value for an outcome that was told, or ``None`` to discard it; the old one stays in the history."""
+        number = number_of(trial)
+        changed = None if value is None else changes.finite(value, "value")
+        changes.correct(self._store, number, changed, changes.sigma(sigma), reason)
+
+    def abandon(self, trial: Trial | int, reason: str = "abandoned") -> None:
+        """A trial that will not be made; its point may be asked for again."""
+        changes.abandon(self._store, number_of(trial), reason)
+
+    def reclaim(self, older_than: float) -> list[Trial]:
+        """Take over the trials that have been out for more than ``older_than`` seconds: they are yours to make now."""
+        limit = (datetime.now(UTC) - timedelta(seconds=float(older_than))).isoformat(timespec="milliseconds")
+        return changes.reclaim(self._store, limit)
+
+    # -- looking -------------------------------------------------------------------------------
+
+    @property
+    def pending(self) -> list[Trial]:
+        """Trials that are out."""
+        return [trial for trial in self.all_trials() if trial.state == "asked"]
+
+    @property
+    def trials(self) -> Any:
+        """All trials as a pandas data frame, one row each."""
+        import pandas
+
+        columns, rows = table.full(self.setup, self.all_trials())
+        return pandas.DataFrame(rows, columns=columns)
+
+    @property
+    def corrections(self) -> list[dict[str, Any]]:
+        """Every change of an outcome, oldest first."""
+        return self._store.corrections()
+
+    def all_trials(self) -> tuple[Trial, ...]:
+        """All trials, by number."""
+        return self._store.snapshot(fits=False).trials
+
+    @property
+    def belief(self) -> Belief:
+        """What is known now; read from the database, or fitted and kept there after new outcomes."""
+        return self._looked().belief()
+
+    def predict(self, X: Any) -> Prediction:
+        """Mean and variance of the output at ``X``: a table of inputs by name, or ``(n, k)`` in their order."""
+        return self.belief.predict(self._coordinates(X))
+
+    def score(self, X: Any) -> Array:
+        """What each row of ``X`` would teach now, in nats, given what is out."""
+        return self._looked().scores(self._coordinates(X))
+
+    def should_stop(self) -> Advice:
+        """Whether more experiments are worth it, with the reasons."""
+        return self._looked(fit_early=False).advice()
+
+    def summary(self) -> dict[str, Any] | None:
+        """What the last fit said, without loading it: inputs by importance, certainty of the subspace, noise."""
+        fits = self._store.snapshot(fits=False).fits.values()
+        latest = max(fits, key=lambda fit: fit.observations, default=None)
+        return None if latest is None else {"observations": latest.observations, **latest.summary}
+
+    def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
+        """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all."""
+        columns, rows = table.full(self.setup, self.all_trials())
+        sheets.write(path, columns, rows, decimal_comma)
+        return Path(path)
+
+    def close(self) -> None:
+        """Give the database's connections back."""
+        self._store.database.close()
+
+    def __repr__(self) -> str:
+        return f"Campaign({self.name!r} in {self.where}: {table.counted(self.all_trials())})"
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    def _chain(self, snapshot: Snapshot) -> Chain:
+        from ridgeway.campaign.chain import Chain
+
+        return Chain.at(self.setup, self._pool, snapshot, self.progress)
+
+    def _looked(self, fit_early: bool = True) -> Chain:
+        """The chain with a belief; a new fit is kept for others, and for the next ask if nothing changes."""
+        chain = self._chain(self._store.snapshot())
+        if not fit_early and chain.learner.record.n < chain.needed:
+            return chain
+        if chain.fit is None:
+            chain.belief()
+            assert chain.fit is not None
+            with self._store.database.writing() as connection:
+                self._store.locked(connection)
+                self._store.keep(connection, chain.fit)
+        return chain
+
+    def _coordinates(self, X: Any) -> Array:
+        from ridgeway import validation
+
+        if isinstance(X, str | Path) or hasattr(X, "columns"):
+            return self.setup.coordinates(results.points(_sheet(X, None), self.setup))
+        return self.setup.coordinates(validation.dense(validation.inputs(X, len(self.setup.names))))
+
+    @cached_property
+    def _stored_pool(self) -> tuple[Pool, dict[str, list[str]]] | None:
+        if self.setup.pool is None:
+            return None
+        content, labels = self._store.pool()
+        return pool_from_bytes(content, self.setup.pool), labels
+
+    @property
+    def _pool(self) -> Pool | None:
+        return None if self._stored_pool is None else self._stored_pool[0]
+
+    @property
+    def _labels(self) -> dict[str, list[str]]:
+        return {} if self._stored_pool is None else self._stored_pool[1]
+
+
+def _sheet(frame: Any, encoding: str | None) -> Sheet:
+    return sheets.read(frame, encoding) if isinstance(frame, str | Path) else Sheet.of_frame(frame)

@@ -1,0 +1,135 @@
+"""The tables of a campaign's database, and their version."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    insert,
+    inspect,
+    select,
+)
+
+from ridgeway.errors import CampaignError
+
+#: Raised with every change of the tables; :data:`UPGRADES` says how to get there from the one before.
+VERSION = 1
+
+metadata = MetaData()
+
+schema = Table("ridgeway_schema", metadata, Column("version", Integer, nullable=False))
+
+campaigns = Table(
+    "ridgeway_campaigns",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("setup", Text, nullable=False),  # JSON: inputs or pool, and how to learn
+    Column("n_trials", Integer, nullable=False),  # numbers given out
+    Column("n_asked", Integer, nullable=False),  # trials the learner chose: its place in its sequence
+    Column("n_settled", Integer, nullable=False),  # outcomes so far: the order of observations
+    Column("created_by", Text, nullable=False),
+    Column("created_at", Text, nullable=False),  # all times: ISO 8601, UTC
+)
+
+pools = Table(
+    "ridgeway_pools",
+    metadata,
+    Column("campaign", ForeignKey("ridgeway_campaigns.id"), primary_key=True),
+    Column("points", LargeBinary, nullable=False),  # .npy, compressed
+    Column("labels", Text, nullable=False),  # JSON: columns that are carried along, not modelled
+)
+
+trials = Table(
+    "ridgeway_trials",
+    metadata,
+    Column("campaign", ForeignKey("ridgeway_campaigns.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("inputs", LargeBinary, nullable=False),  # float64, little endian: one value for any number of inputs
+    Column("proposed", LargeBinary),  # where the experiment was made elsewhere than asked
+    Column("value", Float(53)),
+    Column("sigma", Float(53)),
+    Column("notes", Text, nullable=False),  # JSON: extra columns
+    Column("reason", Text),
+    Column("expected", Float(53)),  # nats that its observation was expected to teach
+    Column("seen", Integer),  # outcomes known when it was chosen
+    Column("asked_by", Text),
+    Column("asked_at", Text),
+    Column("settled_by", Text),
+    Column("settled_at", Text),
+    Column("sequence", Integer),  # order of the outcomes
+    UniqueConstraint("campaign", "sequence"),
+)
+
+corrections = Table(
+    "ridgeway_corrections",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("campaign", ForeignKey("ridgeway_campaigns.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("kind", Text, nullable=False),  # corrected, reclaimed
+    Column("before", Text, nullable=False),  # JSON: what stood there
+    Column("after", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("changed_at", Text, nullable=False),
+)
+
+fits = Table(
+    "ridgeway_fits",
+    metadata,
+    Column("campaign", ForeignKey("ridgeway_campaigns.id"), primary_key=True),
+    Column("role", Text, primary_key=True),  # "asked": the last ask's; "read": of newer data, by someone who looked
+    Column("data", Text, nullable=False),  # digest of the observations
+    Column("identity", Text, nullable=False),  # digest of the content
+    Column("parent", Text, nullable=False),  # identity of the fit that it started from
+    Column("observations", Integer, nullable=False),
+    Column("searched_at", Integer, nullable=False),
+    Column("summary", Text, nullable=False),  # JSON: what `status` shows without loading the fit
+    Column("content", LargeBinary, nullable=False),
+)
+
+
+#: From each older version, the statements that lead to the next.
+UPGRADES: dict[int, tuple[str, ...]] = {}
+
+
+def prepare(connection: Connection, where: str) -> None:
+    """Create the tables if there are none; bring older ones up to date; refuse newer ones."""
+    if not inspect(connection).has_table(schema.name):
+        metadata.create_all(connection)
+        connection.execute(insert(schema).values(version=VERSION))
+        return
+    found = version(connection, where)
+    while found < VERSION:
+        if found not in UPGRADES:
+            raise CampaignError(
+                f"{where} has the tables of version {found}, which this version of Ridgeway cannot read: "
+                "open it with the version that wrote it and export the trials"
+            )
+        for statement in UPGRADES[found]:
+            connection.exec_driver_sql(statement)
+        found += 1
+        connection.execute(schema.update().values(version=found))
+
+
+def version(connection: Connection, where: str) -> int:
+    """The version of the tables that are there; a newer one than ours is refused."""
+    found = connection.execute(select(schema.c.version)).scalar_one_or_none()
+    if found is None:
+        raise CampaignError(f"{where} is no campaign: its table of versions is empty")
+    if found > VERSION:
+        raise CampaignError(
+            f"{where} was written by a newer version of Ridgeway (tables of version {found}, "
+            f"this one knows up to {VERSION}): install that version to open it"
+        )
+    return int(found)

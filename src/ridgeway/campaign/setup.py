@@ -1,0 +1,140 @@
+"""What a campaign is about: its inputs or pool, its output, and how it learns. Stored as JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ridgeway.errors import CampaignError
+from ridgeway.inputs import InputList
+from ridgeway.types import Array
+
+if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for SciPy
+    from ridgeway.learner import ActiveLearner
+    from ridgeway.pool import Pool
+
+_PLAIN = ("acquisition", "inference", "marginal", "n_initial", "fill_every", "random_state")
+_LEARNING = (*_PLAIN, "embedding", "kernel", "priors")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Everything about a campaign that does not change."""
+
+    inputs: InputList | None  # of a box; a pool has names alone
+    pool: dict[str, Any] | None  # Pool.to_dict()
+    output: str
+    unit: str | None
+    learning: dict[str, Any]  # what a learner is made from, besides its space
+
+    @classmethod
+    def of(cls, space: Any, output: str, unit: str | None, options: Mapping[str, Any]) -> Setup:
+        """Checked, from what a user hands over."""
+        from ridgeway.learner import ActiveLearner
+        from ridgeway.pool import Pool
+
+        inputs = None if isinstance(space, Pool) else InputList.of(space)
+        learner = ActiveLearner(space if inputs is None else inputs.box, **options)
+        try:
+            state = learner.to_dict()
+        except (ValueError, TypeError, AttributeError) as error:
+            raise CampaignError(f"a campaign must be able to store how it learns: {error}") from None
+        learning = {key: state[key] for key in _LEARNING}
+        if inputs is not None:
+            _check_columns(inputs.names, output)
+            return cls(inputs, None, output, unit, learning)._checked(None)
+        description = {**state["space"], "path": None}  # the points are in the database
+        description["names"] = description["names"] or [f"x{j}" for j in range(space.D)]
+        _check_columns(description["names"], output)
+        return cls(None, description, output, unit, learning)._checked(space)
+
+    def _checked(self, pool: Pool | None) -> Setup:
+        """Itself, if a learner can be made from it again: a kernel of the user's own cannot."""
+        try:
+            self.learner(pool)
+        except ValueError as error:
+            raise CampaignError(f"a campaign must be able to store how it learns: {error}") from None
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all inputs."""
+        return self.inputs.names if self.inputs is not None else tuple((self.pool or {})["names"])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of all inputs with their units."""
+        return self.inputs.labels if self.inputs is not None else self.names
+
+    @property
+    def output_label(self) -> str:
+        """The output's name with its unit."""
+        return self.output if self.unit is None else f"{self.output} [{self.unit}]"
+
+    def learner(self, pool: Pool | None, progress: Any = None) -> ActiveLearner:
+        """A learner that has seen nothing yet."""
+        from ridgeway import kernels, storage
+        from ridgeway.learner import ActiveLearner
+
+        space = self.inputs.box if self.inputs is not None else pool
+        assert space is not None
+        options = {key: self.learning[key] for key in _PLAIN}
+        priors = self.learning["priors"]
+        return ActiveLearner(
+            space,
+            storage.embedding_from_dict(self.learning["embedding"]),
+            kernel=kernels.from_dict(self.learning["kernel"]),
+            priors=None if priors is None else storage.priors_from_dict(priors),
+            progress=progress,
+            **options,
+        )
+
+    def coordinates(self, values: Array) -> Array:
+        """The learner's points for values of all inputs."""
+        return values if self.inputs is None else self.inputs.coordinates(values)
+
+    def to_json(self) -> str:
+        """For the database."""
+        inputs = None if self.inputs is None else self.inputs.to_list()
+        parts = {"inputs": inputs, "pool": self.pool, "output": self.output, "unit": self.unit}
+        return json.dumps({**parts, "learning": self.learning}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Setup:
+        """What :meth:`to_json` wrote."""
+        parts = json.loads(text)
+        inputs = None if parts["inputs"] is None else InputList.from_list(parts["inputs"])
+        return cls(inputs, parts["pool"], parts["output"], parts["unit"], parts["learning"])
+
+
+def pool_to_bytes(pool: Pool) -> bytes:
+    """The points of a pool, compressed."""
+    stream = io.BytesIO()
+    np.save(stream, np.asarray(pool.points), allow_pickle=False)
+    return zlib.compress(stream.getvalue(), 1)
+
+
+def pool_from_bytes(content: bytes, description: Mapping[str, Any]) -> Pool:
+    """What :func:`pool_to_bytes` was given, checked against its description."""
+    from ridgeway.pool import Pool
+
+    points = np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False)
+    return Pool.from_dict(description, points)
+
+
+_RESERVED = ("trial", "sigma", "state", "reason")
+
+
+def _check_columns(names: Sequence[str], output: str) -> None:
+    """Refuse names that would make a sheet's columns ambiguous."""
+    for name in names:
+        if name.strip().lower() in (*_RESERVED, output.strip().lower()):
+            raise CampaignError(f"an input must not be called {name!r}: a results file has a column of that name")
+    if output.strip().lower() in _RESERVED or not output.strip():
+        raise CampaignError(f"output must not be called {output!r}: a results file has a column of that name")

@@ -1,0 +1,276 @@
+"""What a campaign keeps in its database: every change is one transaction."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, insert, select, update
+
+from ridgeway.campaign import schema
+from ridgeway.campaign.database import Database
+from ridgeway.campaign.trial import Trial, pack, unpack
+from ridgeway.errors import BudgetSpentError, CampaignError
+
+
+@dataclass(frozen=True)
+class StoredFit:
+    """A belief as it is kept: bytes, with digests that say of what."""
+
+    role: str
+    data: str
+    identity: str
+    parent: str
+    observations: int
+    searched_at: int
+    summary: dict[str, Any]
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One state of a campaign."""
+
+    n_asked: int
+    n_settled: int
+    trials: tuple[Trial, ...]
+    fits: dict[str, StoredFit]
+
+
+class Store:
+    """One campaign in a database."""
+
+    def __init__(self, database: Database, key: int, name: str, names: tuple[str, ...]):
+        self.database = database
+        self.id = key
+        self.name = name
+        self.names = names
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def snapshot(self, fits: bool = True) -> Snapshot:
+        """All that is there, at one moment; ``fits`` with the beliefs' content."""
+        with self.database.reading() as connection:
+            return self.snapshot_in(connection, fits)
+
+    def snapshot_in(self, connection: Connection, fits: bool = True) -> Snapshot:
+        """The same within a transaction."""
+        row = connection.execute(select(schema.campaigns).where(schema.campaigns.c.id == self.id)).one()
+        table = schema.fits
+        columns = [c for c in table.c if fits or c.name != "content"]
+        kept = connection.execute(select(*columns).where(table.c.campaign == self.id))
+        found = {}
+        for fit in kept:
+            content = bytes(fit.content) if fits else b""
+            found[fit.role] = StoredFit(
+                fit.role, fit.data, fit.identity, fit.parent, fit.observations, fit.searched_at,
+                json.loads(fit.summary), content,
+            )  # fmt: skip
+        return Snapshot(row.n_asked, row.n_settled, self._trials(connection), found)
+
+    def _trials(self, connection: Connection, numbers: Sequence[int] | None = None) -> tuple[Trial, ...]:
+        table = schema.trials
+        query = select(table).where(table.c.campaign == self.id).order_by(table.c.number)
+        if numbers is not None:
+            query = query.where(table.c.number.in_(numbers))
+        return tuple(self._trial(row) for row in connection.execute(query))
+
+    def _trial(self, row: Any) -> Trial:
+        return Trial(
+            row.number, row.state, self.names, unpack(row.inputs),
+            None if row.proposed is None else unpack(row.proposed), row.value, row.sigma,
+            json.loads(row.notes), row.reason, row.expected, row.seen, row.asked_by,
+            row.asked_at, row.settled_by, row.settled_at, row.sequence,
+        )  # fmt: skip
+
+    def corrections(self) -> list[dict[str, Any]]:
+        """Every change of an outcome, oldest first."""
+        table = schema.corrections
+        with self.database.reading() as connection:
+            rows = connection.execute(select(table).where(table.c.campaign == self.id).order_by(table.c.id))
+            return [
+                {
+                    "trial": row.number, "kind": row.kind, "before": json.loads(row.before),
+                    "after": json.loads(row.after), "reason": row.reason, "by": row.changed_by, "at": row.changed_at,
+                }
+                for row in rows
+            ]  # fmt: skip
+
+    def pool(self) -> tuple[bytes, dict[str, list[str]]]:
+        """The points of a pool and the columns that go with them."""
+        with self.database.reading() as connection:
+            row = connection.execute(select(schema.pools).where(schema.pools.c.campaign == self.id)).one()
+            return bytes(row.points), json.loads(row.labels)
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def add(self, connection: Connection, new: Sequence[Trial], asked: int) -> None:
+        """Insert numbered trials, ``asked`` of them chosen by the learner."""
+        connection.execute(insert(schema.trials), [self._row(trial) for trial in new])
+        campaign = schema.campaigns.c
+        settled = [trial.sequence for trial in new if trial.sequence is not None]
+        connection.execute(
+            update(schema.campaigns)
+            .where(campaign.id == self.id)
+            .values(
+                n_trials=campaign.n_trials + len(new),
+                n_asked=campaign.n_asked + asked,
+                n_settled=campaign.n_settled + len(settled),
+            )
+        )
+
+    def keep(self, connection: Connection, fit: StoredFit) -> None:
+        """Keep a fit in place of the last of its role."""
+        table = schema.fits
+        connection.execute(delete(table).where(and_(table.c.campaign == self.id, table.c.role == fit.role)))
+        values = {**vars(fit), "summary": json.dumps(fit.summary), "campaign": self.id}
+        connection.execute(insert(table).values(values))
+
+    def promote(self, connection: Connection, fit: StoredFit) -> None:
+        """Keep a fit as the last ask's; what others looked at since the ask before is of no more use."""
+        self.keep(connection, replace(fit, role="asked"))
+        table = schema.fits
+        connection.execute(delete(table).where(and_(table.c.campaign == self.id, table.c.role == "read")))
+
+    def change(self, connection: Connection, trial: Trial, **values: Any) -> None:
+        """Change columns of a trial."""
+        table = schema.trials
+        where = and_(table.c.campaign == self.id, table.c.number == trial.id)
+        connection.execute(update(table).where(where).values(**values))
+
+    def settle(self, connection: Connection, changes: Iterable[tuple[Trial, dict[str, Any]]]) -> None:
+        """Give trials their outcomes, each with the next place in the order of outcomes."""
+        campaign, sequence = schema.campaigns.c, self.counters(connection).n_settled
+        for trial, values in changes:
+            stamp = {"settled_by": who(), "settled_at": now(), "sequence": sequence}
+            self.change(connection, trial, **stamp, **values)
+            sequence += 1
+        connection.execute(update(schema.campaigns).where(campaign.id == self.id).values(n_settled=sequence))
+
+    def log(
+        self, connection: Connection, trial: Trial, kind: str, before: dict[str, Any], after: dict[str, Any], why: str
+    ) -> None:
+        """Write a change of an outcome to the history."""
+        connection.execute(
+            insert(schema.corrections).values(
+                campaign=self.id,
+                number=trial.id,
+                kind=kind,
+                before=json.dumps(before),
+                after=json.dumps(after),
+                reason=why,
+                changed_by=who(),
+                changed_at=now(),
+            )
+        )
+
+    def locked(self, connection: Connection) -> None:
+        """Let nobody else write to this campaign until the transaction ends."""
+        if not self.database.is_file:  # SQLite's transactions that write exclude each other anyway
+            campaign = schema.campaigns
+            connection.execute(select(campaign.c.id).where(campaign.c.id == self.id).with_for_update()).one()
+
+    def check_budget(self, connection: Connection, more: int, budget: int | None) -> None:
+        """Raise if so many more trials would be too many."""
+        table = schema.trials
+        counting = select(func.count()).where(and_(table.c.campaign == self.id, table.c.state != "abandoned"))
+        if budget is not None and connection.execute(counting).scalar_one() + more > budget:
+            raise BudgetSpentError(f"the budget of {budget} trials leaves no room for {more} more; nothing was asked")
+
+    def counters(self, connection: Connection) -> Any:
+        """Row of the campaign: ``n_trials``, ``n_asked``, ``n_settled``."""
+        return connection.execute(select(schema.campaigns).where(schema.campaigns.c.id == self.id)).one()
+
+    def update(
+        self,
+        numbers: Sequence[int],
+        change: Callable[[Connection, dict[int, Trial]], Any],
+        sources: Sequence[str] | None = None,
+    ) -> Any:
+        """One transaction around ``change``, which gets the trials with these numbers as they are now.
+
+        ``sources`` say where each number was read.
+        """
+        with self.database.writing() as connection:
+            self.locked(connection)
+            found = {trial.id: trial for trial in self._trials(connection, list(numbers))}
+            missing = [i for i, number in enumerate(numbers) if number not in found]
+            if missing:
+                last = self.counters(connection).n_trials
+                known = f"trials are numbered 1 to {last}" if last else "none has been asked yet"
+                source = "" if sources is None else f"{sources[missing[0]]}: "
+                raise CampaignError(f"{source}there is no trial {numbers[missing[0]]} in this campaign: {known}")
+            return change(connection, found)
+
+    def _row(self, trial: Trial) -> dict[str, Any]:
+        return {
+            "campaign": self.id, "number": trial.id, "state": trial.state, "inputs": pack(trial.x),
+            "proposed": None, "value": trial.value, "sigma": trial.sigma,
+            "notes": json_of(trial.notes), "reason": trial.reason,
+            "expected": trial.expected, "seen": trial.seen, "asked_by": trial.asked_by, "asked_at": trial.asked_at,
+            "settled_by": trial.settled_by, "settled_at": trial.settled_at, "sequence": trial.sequence,
+        }  # fmt: skip
+
+
+def create(database: Database, name: str, setup: str, pool: tuple[bytes, dict[str, list[str]]] | None) -> int:
+    """Insert a campaign; returns its id."""
+    with database.writing() as connection:
+        schema.prepare(connection, str(database.where))
+        table = schema.campaigns
+        if connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None:
+            raise CampaignError(f"{database.where} has a campaign {name!r} already: open it, or choose another name")
+        result = connection.execute(
+            insert(table).values(
+                name=name, setup=setup, n_trials=0, n_asked=0, n_settled=0, created_by=who(), created_at=now()
+            )
+        )
+        key = int((result.inserted_primary_key or (0,))[0])
+        if pool is not None:
+            connection.execute(
+                insert(schema.pools).values(
+                    campaign=key, points=pool[0], labels=json.dumps(pool[1], ensure_ascii=False)
+                )
+            )
+        return key
+
+
+def find(database: Database, name: str | None) -> tuple[int, str, str]:
+    """Id, name and setup of the campaign of this name, or of the only one there is."""
+    with database.reading() as connection:
+        table = schema.campaigns
+        rows = connection.execute(select(table.c.id, table.c.name, table.c.setup).order_by(table.c.id)).all()
+    names = ", ".join(repr(row.name) for row in rows)
+    if not rows:
+        raise CampaignError(f"{database.where} holds no campaign: make one with Campaign.create or `ridgeway init`")
+    if name is None:
+        if len(rows) > 1:
+            raise CampaignError(f"{database.where} holds several campaigns: name one of {names}")
+        return tuple(rows[0])
+    for row in rows:
+        if row.name == name:
+            return tuple(row)
+    raise CampaignError(f"{database.where} holds no campaign {name!r}, only {names}")
+
+
+def json_of(notes: Mapping[str, str] | None) -> str:
+    """Notes as they are stored."""
+    return json.dumps(dict(notes or {}), ensure_ascii=False)
+
+
+def now() -> str:
+    """The time as it is stored."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def who() -> str:
+    """The user and machine that act, as they are stored."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, as in many containers
+        user = "unknown"
+    return f"{user}@{socket.gethostname()}"

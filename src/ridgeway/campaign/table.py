@@ -1,0 +1,52 @@
+"""Trials as tables: what is handed out, and what is exported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ridgeway.campaign.trial import Trial
+
+if TYPE_CHECKING:
+    from ridgeway.campaign.setup import Setup
+
+Table = tuple[list[str], list[list[Any]]]
+
+
+def to_fill_in(setup: Setup, trials: Sequence[Trial]) -> Table:
+    """What whoever makes the experiments gets: number, labels, inputs, and an empty column for the outcome."""
+    notes = _notes(trials)
+    columns = ["trial", *notes, *setup.labels, setup.output_label]
+    rows = [[t.id, *((t.notes or {}).get(key) for key in notes), *_numbers(t), None] for t in trials]
+    return columns, rows
+
+
+def full(setup: Setup, trials: Sequence[Trial]) -> Table:
+    """Everything about the trials, inputs and output first."""
+    notes = _notes(trials)
+    columns = ["trial", "state", *setup.labels, setup.output_label, "sigma", "expected", "reason", *notes]
+    columns += ["asked by", "asked at", "settled by", "settled at"]
+    rows = [
+        [t.id, t.state, *_numbers(t), t.value, t.sigma, t.expected, t.reason]
+        + [(t.notes or {}).get(key) for key in notes]
+        + [t.asked_by, t.asked_at, t.settled_by, t.settled_at]
+        for t in trials
+    ]
+    return columns, rows
+
+
+def counted(trials: Sequence[Trial]) -> str:
+    """How many are in each state, in words."""
+    counts = Counter(str(trial.state) for trial in trials)
+    words = {"told": "told", "attached": "attached", "asked": "out", "failed": "failed", "abandoned": "abandoned"}
+    return ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state]) or "nothing asked yet"
+
+
+def _numbers(trial: Trial) -> list[float]:
+    return trial.x.tolist()
+
+
+def _notes(trials: Sequence[Trial]) -> list[str]:
+    """Names of all notes, in the order in which they came."""
+    return list(dict.fromkeys(key for trial in trials for key in trial.notes or {}))

@@ -1,0 +1,72 @@
+"""A trial: one experiment of a campaign, from the moment it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ridgeway.errors import CampaignError
+from ridgeway.types import Array
+
+State = Literal["asked", "told", "failed", "abandoned", "attached"]
+#: States whose value is an observation.
+OBSERVED: tuple[State, ...] = ("told", "attached")
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One experiment: its number, state and inputs, and what became of it.
+
+    ``state`` is ``"asked"`` (out), ``"told"``, ``"failed"``, ``"abandoned"`` or ``"attached"`` (made
+    before the campaign or beside it).
+    """
+
+    id: int
+    state: State
+    names: tuple[str, ...]
+    x: Array  # (k,) values of all inputs, in their order
+    proposed: Array | None = None  # (k,) what was asked, where the experiment was made elsewhere
+    value: float | None = None
+    sigma: float | None = None  # known standard deviation of the value's noise
+    notes: Mapping[str, str] | None = None
+    reason: str | None = None
+    expected: float | None = None  # nats that its observation was expected to teach
+    seen: int | None = None  # outcomes that were known when it was chosen
+    asked_by: str | None = None
+    asked_at: str | None = None
+    settled_by: str | None = None
+    settled_at: str | None = None
+    sequence: int | None = None  # place among the outcomes
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """Values of the inputs by name."""
+        return dict(zip(self.names, self.x.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value:g}" for name, value in list(self.inputs.items())[:4])
+        more = ", ..." if len(self.names) > 4 else ""
+        outcome = "" if self.value is None else f", value={self.value:g}"
+        return f"Trial({self.id}, {self.state}: {shown}{more}{outcome})"
+
+
+def number_of(trial: Any) -> int:
+    """The number of a trial, from itself or its number."""
+    if isinstance(trial, Trial):
+        return trial.id
+    if isinstance(trial, bool) or not isinstance(trial, int | np.integer):
+        raise CampaignError(f"trial must be a trial or its number, got {trial!r}")
+    return int(trial)
+
+
+def pack(x: Array) -> bytes:
+    """Inputs as the database holds them."""
+    return np.ascontiguousarray(x, dtype="<f8").tobytes()
+
+
+def unpack(content: bytes) -> Array:
+    """Inputs from what :func:`pack` made."""
+    return np.frombuffer(content, dtype="<f8").astype(np.float64)

@@ -1,0 +1,59 @@
+"""``ridgeway``: campaigns from the command line.
+
+Exit codes: 0 done, 1 something is wrong with a file, a value or the database (one line on stderr says
+what and what to do), 2 the command itself cannot be understood.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from ridgeway.cli import exchange, start, views
+from ridgeway.cli.run import run
+from ridgeway.errors import CampaignError, NumericalError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Choose the experiments that teach most, and keep everything in one campaign.",
+    epilog="Begin with: ridgeway init --input 'temperature 20 80 °C' --input 'rate 0.01 10 1/s log'",
+)
+_COMMANDS = (
+    (start.init, "begin a campaign"),
+    (exchange.ask, "ask for the next experiments"),
+    (exchange.tell, "take results from a file"),
+    (exchange.attach, "add data from before"),
+    (exchange.fail, "an experiment gave nothing"),
+    (exchange.correct, "correct a result, keep the old one"),
+    (exchange.abandon, "give up a trial"),
+    (exchange.reclaim, "take over trials that are out for long"),
+    (views.status, "where the campaign stands"),
+    (views.predict, "predict at the points of a file"),
+    (views.score, "rank points by what they would teach"),
+    (exchange.export, "write all trials to a file"),
+    (run, "drive a program, trial after trial"),
+    (start.demo, "watch a function being learned"),
+)
+for command, summary in _COMMANDS:
+    app.command(short_help=summary)(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The program: run a command, and leave with an exit code."""
+    try:
+        app(arguments)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (CampaignError, ValueError, TypeError, OSError, ImportError, NumericalError) as error:
+        print(f"ridgeway: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(1)
+
+
+__all__ = ["app", "main"]

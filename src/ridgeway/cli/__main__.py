@@ -1,0 +1,5 @@
+"""``python -m ridgeway.cli``."""
+
+from ridgeway.cli import main
+
+main()

@@ -1,0 +1,138 @@
+"""What the commands share: which campaign, and how data are shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ridgeway import sheets
+from ridgeway.campaign.campaign import Campaign
+from ridgeway.errors import CampaignError
+
+DEFAULT = "campaign.sqlite"
+
+
+class Format(StrEnum):
+    """How data are shown."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+Where = Annotated[
+    str,
+    typer.Option(
+        "--campaign",
+        "-c",
+        envvar="RIDGEWAY_CAMPAIGN",
+        help="File, or address of a PostgreSQL database.",
+        metavar="PLACE",
+    ),
+]
+Name = Annotated[str | None, typer.Option("--name", help="Which campaign, where there are several.")]
+Shape = Annotated[Format, typer.Option("--format", "-f", help="How to show data.")]
+Comma = Annotated[bool, typer.Option("--decimal-comma", help="Write 1,5 and part cells by semicolons.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write to this .csv, .xlsx, .parquet or .json file.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
+Outside = Annotated[bool, typer.Option("--outside", help="Allow inputs that are out of their range.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. cp1252.")]
+
+
+def opened(where: str, name: str | None) -> Campaign:
+    """The campaign, with a line that shows progress in a terminal."""
+    return Campaign.open(where, name)
+
+
+def with_progress(campaign: Campaign) -> Campaign:
+    """Show in a terminal what takes long."""
+    from ridgeway import progress
+
+    campaign.progress = progress.Line()
+    return campaign
+
+
+def clear(campaign: Campaign) -> None:
+    """Take the line of progress away."""
+    if campaign.progress is not None:
+        campaign.progress.clear()
+
+
+def check_new(path: Path | None, force: bool) -> None:
+    """Refuse to replace a file that may hold results nobody has told yet."""
+    if path is not None and path.exists() and not force:
+        raise CampaignError(f"{path} is there already, perhaps with results: choose another name, or add --force")
+
+
+def say(message: str) -> None:
+    """A message to whoever sits there; never among the data."""
+    print(message, file=sys.stderr)
+
+
+def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], shape: Format) -> None:
+    """Data on the standard output."""
+    if shape is Format.json:
+        records = [dict(zip(columns, row, strict=True)) for row in rows]
+        print(json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False))
+    elif shape is Format.csv:
+        print(sheets.to_csv(columns, rows), end="")
+    else:
+        _table(columns, rows)
+
+
+def show_record(record: dict[str, Any], shape: Format, text: str) -> None:
+    """One record on the standard output; ``text`` is how a person reads it."""
+    if shape is Format.json:
+        print(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))
+    elif shape is Format.csv:
+        print(sheets.to_csv(list(record), [[_plain(value) for value in record.values()]]), end="")
+    else:
+        print(text)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return " ".join(str(item) for item in value)
+    return json.dumps(value) if isinstance(value, dict) else value
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """As many columns as the window has room for: the first, the last, and those after the first."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    cells = [[_shown(cell) for cell in row] for row in rows]
+    widths = [max([len(name)] + [len(row[j]) for row in cells]) + 2 for j, name in enumerate(columns)]
+    last, room, kept = len(columns) - 1, console.width - widths[0] - widths[-1] - 2, [0]
+    for j in range(1, last):
+        room -= widths[j]
+        if room < 0:
+            break
+        kept.append(j)
+    kept += [last] if last else []
+    shown = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for j in kept:
+        numeric = all(isinstance(row[j], int | float) or row[j] is None for row in rows)
+        shown.add_column(columns[j], justify="right" if numeric else "left", overflow="fold")
+    for row in cells:
+        shown.add_row(*(row[j] for j in kept))
+    console.print(shown)
+    hidden = len(columns) - len(kept)
+    if hidden:
+        say(f"{hidden} more column{'s' * (hidden > 1)}: --format csv shows all")
+
+
+def _shown(cell: Any) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)

@@ -1,0 +1,226 @@
+"""Plans: what a campaign is to be about, from options, a TOML file, a table of inputs or a pool's file."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ridgeway import sheets
+from ridgeway.errors import CampaignError
+from ridgeway.inputs import Fixed, Input
+from ridgeway.sheets import Sheet
+
+_LEARNING = {"embedding", "directions", "acquisition", "n_initial", "fill_every", "random_state", "kernel", "inference"}
+_KEYS = {"name", "output", "input", "fixed", "inputs", "pool", *_LEARNING}
+_INPUT = {"name", "lower", "upper", "unit", "log", "integer"}
+_FIXED = {"name", "value", "unit"}
+_POOL = {"file", "labels", "categories"}
+_EMBEDDINGS = ("linear", "diagonal", "isotropic")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that ``init`` needs."""
+
+    name: str | None = None
+    inputs: tuple[Input | Fixed, ...] = ()
+    pool: Path | None = None
+    labels: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    output: str = "value"
+    unit: str | None = None
+    learning: dict[str, Any] = field(default_factory=dict)  # words and numbers, as a file has them
+
+    def create(self, where: str) -> Any:
+        """The campaign."""
+        from ridgeway.campaign.campaign import Campaign
+        from ridgeway.pool import Pool
+
+        labels: Mapping[str, Sequence[str]] = {}
+        if self.pool is None:
+            if not self.inputs:
+                raise CampaignError("a campaign needs inputs: give --input, --inputs, --pool or a TOML file")
+            space: Any = self.inputs
+        elif self.inputs:
+            raise CampaignError("a campaign has inputs or a pool, not both: a pool's columns are its inputs")
+        else:
+            columns, points, labels = pool_of(sheets.read(self.pool), self.labels, self.categories)
+            space = Pool(points, columns)
+        name = self.name or (Path(where).stem if "://" not in where else "campaign")
+        options = _options(self.learning)
+        return Campaign.create(where, name, space, output=self.output, unit=self.unit, labels=labels, **options)
+
+
+def from_toml(path: Path) -> Plan:
+    """The plan in a TOML file; a key that is not known is refused, with the one that was perhaps meant."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise CampaignError(f"there is no file {path}") from None
+    except UnicodeDecodeError:
+        raise CampaignError(f"{path} is not UTF-8 text: save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise CampaignError(f"{path} is not valid TOML: {error}") from None
+    where = str(path)
+    _check_keys(content, _KEYS, where)
+    inputs: list[Input | Fixed] = []
+    if "inputs" in content:
+        inputs += from_table(path.parent / str(content["inputs"]))
+    for kind, allowed, built in (("input", _INPUT, Input), ("fixed", _FIXED, Fixed)):
+        entries = content.get(kind, [])
+        if not isinstance(entries, list):
+            raise CampaignError(f"{where}: write [[{kind}]] with two brackets on either side, once for each input")
+        for i, entry in enumerate(entries):
+            inputs.append(_item(built, entry, allowed, f"{where}, [[{kind}]] number {i + 1}"))
+    plan = Plan(name=content.get("name"), inputs=tuple(inputs))
+    plan = replace(plan, learning={key: content[key] for key in content if key in _LEARNING})
+    plan = _with_output(plan, content.get("output", {}), where)
+    return _with_pool(plan, content.get("pool", {}), path)
+
+
+def from_words(text: str, fixed: bool = False) -> Input | Fixed:
+    """An input from an option: ``name lower upper [unit] [log] [integer]``, or ``name value [unit]`` if fixed."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise CampaignError(f"--input {text!r} cannot be read: {error}") from None
+    option, expected, least = "--input", "name lower upper [unit] [log] [integer]", 3
+    if fixed:
+        option, expected, least = "--fixed", "name value [unit]", 2
+    flags = {word for word in words[least:] if word in ("log", "integer")} if not fixed else set()
+    units = [word for word in words[least:] if word not in flags]
+    if len(words) < least or len(units) > 1:
+        raise CampaignError(f"{option} {text!r} must read '{expected}'")
+    try:
+        numbers = [float(word) for word in words[1:least]]
+    except ValueError:
+        raise CampaignError(f"{option} {text!r} must read '{expected}', with numbers after the name") from None
+    unit = units[0] if units else None
+    if fixed:
+        return Fixed(words[0], numbers[0], unit)
+    return Input(words[0], numbers[0], numbers[1], unit, "log" in flags, "integer" in flags)
+
+
+def from_table(path: Path) -> list[Input | Fixed]:
+    """Inputs from a sheet with the columns name, lower, upper and perhaps unit, log, integer, value."""
+    sheet = sheets.read(path)
+    columns = {name.lower(): j for j, name in enumerate(sheet.columns)}
+    _check_keys(columns, _INPUT | _FIXED, str(path))
+    if "name" not in columns:
+        raise CampaignError(f"{path} has no column 'name'; name, lower and upper are expected")
+    found: list[Input | Fixed] = []
+    for i in range(len(sheet.rows)):
+        entry: dict[str, Any] = {}
+        for key, j in columns.items():
+            if key in ("name", "unit"):
+                entry[key] = sheet.text(i, j) or None
+            elif key in ("log", "integer"):
+                entry[key] = sheet.text(i, j).lower() in ("1", "true", "yes", "x", "log", "integer")
+            else:
+                entry[key] = sheet.number(i, j)
+        where = f"{path}, row {sheet.lines[i]}"
+        if entry.get("value") is not None:
+            found.append(_item(Fixed, {k: entry[k] for k in entry if k in _FIXED}, _FIXED, where))
+        else:
+            found.append(_item(Input, {k: v for k, v in entry.items() if k != "value"}, _INPUT, where))
+    return found
+
+
+def pool_of(
+    sheet: Sheet, labels: Sequence[str], categories: Sequence[str]
+) -> tuple[list[str], list[list[float]], dict[str, list[str]]]:
+    """Names, points and labels of a pool; each category becomes columns of 0 and 1, and a label."""
+    for name in (*labels, *categories):
+        if name not in sheet.columns:
+            raise CampaignError(
+                f"{sheet.source} has no column {name!r}; its columns are {', '.join(sheet.columns[:8])}"
+            )
+    names: list[str] = []
+    columns: list[list[float]] = []
+    carried: dict[str, list[str]] = {}
+    for j, name in enumerate(sheet.columns):
+        if name in labels or name in categories:
+            carried[name] = [sheet.text(i, j) for i in range(len(sheet.rows))]
+        if name in categories:
+            kinds = sorted(set(carried[name]))
+            names += [f"{name}={kind}" for kind in kinds]
+            columns += [[float(cell == kind) for cell in carried[name]] for kind in kinds]
+        elif name not in labels:
+            names.append(name)
+            columns.append([_needed(sheet, i, j) for i in range(len(sheet.rows))])
+    if not columns or not sheet.rows:
+        raise CampaignError(f"{sheet.source} must have at least one row and one column of numbers")
+    return names, [list(row) for row in zip(*columns, strict=True)], carried
+
+
+def _needed(sheet: Sheet, i: int, j: int) -> float:
+    try:
+        value = sheet.number(i, j)
+    except CampaignError as error:
+        raise CampaignError(f"{error}; text is for --label or --category columns") from None
+    if value is None:
+        raise CampaignError(f"{sheet.at(i, j)}: there is no value")
+    return value
+
+
+def _options(learning: dict[str, Any]) -> dict[str, Any]:
+    from ridgeway.embeddings import Diagonal, Isotropic, Linear
+
+    options = dict(learning)
+    directions = options.pop("directions", None)
+    kind = options.pop("embedding", "linear")
+    if kind not in _EMBEDDINGS:
+        raise CampaignError(f"embedding must be one of {', '.join(_EMBEDDINGS)}, got {kind!r}")
+    if kind == "linear":
+        options["embedding"] = Linear(2 if directions is None else directions)
+    elif directions is not None:
+        raise CampaignError(f"directions are for a linear embedding, got {directions!r} with {kind!r}")
+    else:
+        options["embedding"] = Diagonal() if kind == "diagonal" else Isotropic()
+    return options
+
+
+def _with_output(plan: Plan, output: Any, where: str) -> Plan:
+    if isinstance(output, str):
+        return replace(plan, output=output)
+    _check_keys(output, {"name", "unit"}, f"{where}, [output]")
+    return replace(plan, output=output.get("name", "value"), unit=output.get("unit"))
+
+
+def _with_pool(plan: Plan, pool: Any, path: Path) -> Plan:
+    if isinstance(pool, str):
+        pool = {"file": pool}
+    _check_keys(pool, _POOL, f"{path}, [pool]")
+    if not pool:
+        return plan
+    if "file" not in pool:
+        raise CampaignError(f"{path}, [pool]: there is no 'file'")
+    labels, categories = tuple(pool.get("labels", ())), tuple(pool.get("categories", ()))
+    return replace(plan, pool=path.parent / str(pool["file"]), labels=labels, categories=categories)
+
+
+def _item(built: Any, entry: Any, allowed: set[str], where: str) -> Any:
+    _check_keys(entry, allowed, where)
+    needed = [key for key in ("name", "lower", "upper", "value") if key in allowed]
+    for key in needed:
+        if entry.get(key) is None:
+            raise CampaignError(f"{where}: there is no {key!r}; {', '.join(needed)} are needed")
+    try:
+        return built(**entry)
+    except (ValueError, TypeError) as error:
+        raise CampaignError(f"{where}: {error}") from None
+
+
+def _check_keys(found: Any, allowed: set[str], where: str) -> None:
+    if not isinstance(found, Mapping):
+        raise CampaignError(f"{where}: a table of keys and values is expected, got {found!r}")
+    for key in found:
+        if key not in allowed:
+            near = difflib.get_close_matches(key, sorted(allowed), 1)
+            meant = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(allowed))}"
+            raise CampaignError(f"{where}: {key!r} is not known; {meant}")

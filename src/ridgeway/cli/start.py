@@ -1,0 +1,88 @@
+"""Commands that begin: ``init`` and ``demo``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, show_record
+from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
+
+Texts = list[str]
+
+
+def init(
+    plan: Annotated[Path | None, typer.Argument(help="A TOML file that says all of it.")] = None,
+    inputs: Annotated[Texts | None, typer.Option("--input", help="'name lower upper [unit] [log] [integer]'")] = None,
+    fixed: Annotated[Texts | None, typer.Option("--fixed", help="'name value [unit]': never varied.")] = None,
+    table: Annotated[Path | None, typer.Option("--inputs", help="A sheet with name, lower, upper, ...")] = None,
+    pool: Annotated[Path | None, typer.Option("--pool", help="A sheet of candidates to choose from.")] = None,
+    label: Annotated[
+        Texts | None, typer.Option("--label", help="Column of the pool that is only carried along.")
+    ] = None,
+    category: Annotated[Texts | None, typer.Option("--category", help="Column of the pool that holds words.")] = None,
+    output: Annotated[str | None, typer.Option("--output-name", help="What is measured, e.g. strength.")] = None,
+    unit: Annotated[str | None, typer.Option("--output-unit", help="Its unit.")] = None,
+    directions: Annotated[str | None, typer.Option("--directions", "-d", help="How many, or auto.")] = None,
+    acquisition: Annotated[str | None, typer.Option(help="bald, information, uncertainty, random, ...")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="One number that reproduces every choice.")] = None,
+    where: Where = DEFAULT,
+    name: Name = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Begin a campaign: which inputs there are, and where they may go.
+
+    \b
+    Examples:
+      ridgeway init --input 'temperature 20 80 °C' \\
+          --input 'rate 0.01 10 1/s log' \\
+          --input 'stages 1 8 integer' \\
+          --fixed 'pressure 1.2 bar' --output-name strength
+      ridgeway init plan.toml
+      ridgeway init --pool candidates.csv --label id
+    """
+    start = from_toml(plan) if plan is not None else Plan()
+    items = [*start.inputs, *(from_table(table) if table is not None else ())]
+    items += [from_words(text) for text in inputs or ()] + [from_words(text, True) for text in fixed or ()]
+    given = {"directions": _directions(directions), "acquisition": acquisition, "random_state": seed}
+    made = replace(
+        start,
+        name=name or start.name,
+        inputs=tuple(items),
+        pool=pool or start.pool,
+        labels=tuple(label or start.labels),
+        categories=tuple(category or start.categories),
+        output=output or start.output,
+        unit=unit or start.unit,
+        learning={**start.learning, **{key: value for key, value in given.items() if value is not None}},
+    )
+    campaign = made.create(where)
+    record = {"campaign": campaign.name, "where": campaign.where, "inputs": len(campaign.setup.names)}
+    text = f"Campaign {campaign.name!r} with {_plural(len(campaign.setup.names), 'input')} is in {campaign.where}."
+    show_record(record, shape, f"{text}\nNext: ridgeway ask -n 4 -o next.csv")
+
+
+def demo(
+    observations: Annotated[int, typer.Option(help="Experiments to learn from.")] = 80,
+    inputs: Annotated[int, typer.Option(help="Inputs of the function.")] = 20,
+) -> None:
+    """Watch a function of many inputs being learned, actively and at random (about a minute).
+
+    \b
+    Example:
+      ridgeway demo --observations 40 --inputs 10
+    """
+    from ridgeway import demo as demonstration
+
+    raise typer.Exit(demonstration.main(["--observations", str(observations), "--inputs", str(inputs)]))
+
+
+def _directions(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.isdigit() else text
+
+
+def _plural(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"

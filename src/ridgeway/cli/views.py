@@ -1,0 +1,193 @@
+"""Commands that look: ``status``, ``predict`` and ``score``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ridgeway import sheets
+from ridgeway.campaign import results, table
+from ridgeway.campaign.campaign import Campaign
+from ridgeway.campaign.trial import Trial
+from ridgeway.cli.common import (
+    DEFAULT,
+    Comma,
+    Force,
+    Format,
+    Name,
+    Output,
+    Shape,
+    Where,
+    check_new,
+    clear,
+    opened,
+    say,
+    show,
+    show_record,
+    with_progress,
+)
+
+Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file with a column for each input.")]
+_RECENT = 5  # choices whose expected information is averaged
+
+
+def status(
+    advice: Annotated[
+        bool, typer.Option("--advice", help="Also compute what the next experiment would teach.")
+    ] = False,
+    where: Where = DEFAULT,
+    name: Name = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Where the campaign stands: what is out, what was learned, whether to go on.
+
+    \b
+    Examples:
+      ridgeway status
+      ridgeway status --advice --format json
+    """
+    campaign = opened(where, name)
+    trials, summary = campaign.all_trials(), campaign.summary()
+    counts = Counter(str(trial.state) for trial in trials)
+    chosen = [trial.expected for trial in trials if trial.expected is not None][-_RECENT:]
+    record: dict[str, Any] = {
+        "campaign": campaign.name,
+        "inputs": len(campaign.setup.names),
+        "output": campaign.setup.output_label,
+        **{state: counts[state] for state in ("told", "attached", "asked", "failed", "abandoned")},
+        "pending": [trial.id for trial in trials if trial.state == "asked"],
+        "expected_nats": sum(chosen) / len(chosen) if chosen else None,
+        "belief": summary,
+    }
+    lines = [*_head(campaign, trials), *_learned(summary, record["expected_nats"])]
+    if advice:
+        with_progress(campaign)
+        try:
+            given = campaign.should_stop()
+        finally:
+            clear(campaign)
+        record |= {"stop": given.stop, "nats": given.nats, "degrees": given.degrees, "advice": given.text}
+        lines += _wrapped(given.text)
+    show_record(record, shape, "\n".join(lines))
+
+
+def predict(
+    file: Sheet,
+    output: Output = None,
+    force: Force = False,
+    comma: Comma = False,
+    where: Where = DEFAULT,
+    name: Name = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Predict the output at the points of a file: mean and standard deviation, noise not included.
+
+    \b
+    Examples:
+      ridgeway predict grid.csv
+      ridgeway predict grid.csv -o predicted.xlsx
+    """
+    check_new(output, force)
+    campaign, sheet = with_progress(opened(where, name)), sheets.read(file)
+    values = results.points(sheet, campaign.setup)
+    try:
+        prediction = campaign.predict(values)
+    finally:
+        clear(campaign)
+    columns = [*campaign.setup.labels, campaign.setup.output_label, "std"]
+    rows = [
+        [*point, mean, std]
+        for point, mean, std in zip(values.tolist(), prediction.mean.tolist(), prediction.std.tolist(), strict=True)
+    ]
+    _deliver(columns, rows, output, comma, shape)
+
+
+def score(
+    file: Sheet,
+    top: Annotated[int, typer.Option("--top", help="How many of the best to show.", min=1)] = 10,
+    output: Output = None,
+    force: Force = False,
+    comma: Comma = False,
+    where: Where = DEFAULT,
+    name: Name = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Rank the points of a file by what an experiment there would teach, in nats.
+
+    \b
+    Example:
+      ridgeway score pool.parquet --top 10
+    """
+    check_new(output, force)
+    campaign, sheet = with_progress(opened(where, name)), sheets.read(file)
+    values = results.points(sheet, campaign.setup)
+    try:
+        nats = campaign.score(values)
+    finally:
+        clear(campaign)
+    order = (-nats).argsort(kind="stable")[:top].tolist()
+    columns = ["row", *campaign.setup.labels, "nats"]
+    rows = [[sheet.lines[i], *values[i].tolist(), float(nats[i])] for i in order]
+    _deliver(columns, rows, output, comma, shape)
+
+
+def _deliver(columns: list[str], rows: list[list[Any]], output: Path | None, comma: bool, shape: Format) -> None:
+    if output is None:
+        show(columns, rows, shape)
+    else:
+        sheets.write(output, columns, rows, comma)
+        say(f"{len(rows)} rows written to {output}.")
+
+
+def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
+    setup = campaign.setup
+    kind = (
+        "a pool of candidates" if setup.inputs is None else f"{len(setup.names):,} input{'s' * (len(setup.names) > 1)}"
+    )
+    lines = [f"Campaign {campaign.name!r}: {kind}, output {setup.output_label}", f"  {table.counted(trials)}"]
+    out = [trial for trial in trials if trial.state == "asked"]
+    if out:
+        numbers = ", ".join(str(trial.id) for trial in out[:8]) + (", ..." if len(out) > 8 else "")
+        lines.append(f"  out: {numbers}")
+        lines.append(f"  the longest for {_age(out[0].asked_at)} ({out[0].asked_by})")
+    return lines
+
+
+def _learned(summary: dict[str, Any] | None, expected: float | None) -> list[str]:
+    from ridgeway.campaign.advice import about_subspace
+
+    if summary is None:
+        return ["  nothing fitted yet"]
+    lines = [f"After {summary['observations']} outcomes, by share of the variation:"]
+    width = min(24, max(len(name) for name, _ in summary["inputs"]))
+    for name, share in summary["inputs"][:6]:
+        shown = name if len(name) <= width else name[: width - 1] + "…"
+        lines.append(f"  {shown:<{width}} {100 * share:5.1f} %  {'█' * round(20 * share)}")
+    for sentence in about_subspace(summary["degrees"]):
+        lines += _wrapped(sentence)
+    if expected is not None:
+        lines += _wrapped(f"The last choices expected {expected:.2g} nats an experiment.")
+    for warning in summary["warnings"]:
+        lines += _wrapped(f"Warning: {warning}")
+    return lines
+
+
+def _wrapped(text: str) -> list[str]:
+    import shutil
+    import textwrap
+
+    return textwrap.wrap(text, max(20, min(shutil.get_terminal_size().columns, 100) - 1))
+
+
+def _age(stamp: str | None) -> str:
+    if stamp is None:
+        return "some time"
+    passed = (datetime.now(UTC) - datetime.fromisoformat(stamp)).total_seconds()
+    for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "min")):
+        if passed >= size:
+            return f"{passed / size:.0f} {unit}"
+    return f"{max(passed, 0.0):.0f} s"

@@ -1,0 +1,278 @@
+"""Sheets: CSV and Excel files as people make them, read cell by cell and written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ridgeway.errors import CampaignError
+
+READABLE = (".csv", ".txt", ".tsv", ".xlsx", ".parquet")
+WRITABLE = (".csv", ".tsv", ".xlsx", ".parquet", ".json")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of cells with names above its columns; cells are text, numbers or ``None`` where empty."""
+
+    source: str  # what a message calls it
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    lines: tuple[int, ...]  # where each row stands in its file
+    semicolons: bool = False  # cells are not parted by commas, so a comma is a decimal one
+
+    def at(self, row: int, column: int) -> str:
+        """Where a cell is, for a message."""
+        return f"{self.source}, row {self.lines[row]}, column {self.columns[column]!r}"
+
+    def number(self, row: int, column: int) -> float | None:
+        """The number in a cell, ``None`` where it is empty; decimal commas are understood."""
+        cell = self.rows[row][column]
+        if cell is None or (isinstance(cell, str) and not cell.strip()):
+            return None
+        if isinstance(cell, str):
+            cell = self._parsed(cell.strip(), row, column)
+        if isinstance(cell, bool) or not isinstance(cell, int | float):
+            raise CampaignError(f"{self.at(row, column)}: a number is expected, got {cell!r}")
+        if not math.isfinite(cell):
+            raise CampaignError(f"{self.at(row, column)}: a finite number is expected, got {cell}")
+        return float(cell)
+
+    def _parsed(self, text: str, row: int, column: int) -> float:
+        plain = text.replace("\u00a0", "").replace("\u202f", "").replace("\u2212", "-")
+        if re.fullmatch(r"[+-]?\d+,\d+([eE][+-]?\d+)?", plain):
+            if not self.semicolons and re.fullmatch(r"[+-]?\d{1,3},\d{3}", plain):
+                raise CampaignError(
+                    f"{self.at(row, column)}: {text!r} may be a thousand or a decimal comma: write it with a point"
+                )
+            plain = plain.replace(",", ".")
+        try:
+            return float(plain)
+        except ValueError:
+            raise CampaignError(f"{self.at(row, column)}: a number is expected, got {text!r}") from None
+
+    def text(self, row: int, column: int) -> str:
+        """What stands in a cell, as text."""
+        cell = self.rows[row][column]
+        if cell is None:
+            return ""
+        return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
+
+    @classmethod
+    def of_frame(cls, frame: Any, source: str = "the table") -> Sheet:
+        """From a data frame; its rows are numbered from 0."""
+        if hasattr(frame, "to_pandas"):  # polars, pyarrow
+            frame = frame.to_pandas()
+        if not (hasattr(frame, "iloc") and hasattr(frame, "columns")):
+            raise TypeError(f"{source} must be a data frame or the path of a file, got {type(frame).__name__}")
+        columns = [[_cell(cell) for cell in frame.iloc[:, j]] for j in range(frame.shape[1])]
+        rows = tuple(zip(*columns, strict=True))
+        return cls(source, _header([str(c) for c in frame.columns], source), rows, tuple(range(len(rows))))
+
+
+def read(path: str | Path, encoding: str | None = None) -> Sheet:
+    """The sheet in a file; ``encoding`` where it is neither UTF-8 nor marked."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in READABLE:
+        raise CampaignError(f"{path} must end in {', '.join(READABLE)} to be read")
+    if not path.is_file():
+        raise CampaignError(f"there is no file {path}")
+    if suffix == ".parquet":
+        return Sheet.of_frame(_pandas().read_parquet(path), str(path))
+    if suffix == ".xlsx":
+        return _from_rows(str(path), _excel_rows(path))
+    text = _decoded(path, encoding)
+    delimiter = _delimiter(text)
+    try:
+        cells = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise CampaignError(f"{path} cannot be read as CSV: {error}") from None
+    return _from_rows(str(path), cells, delimiter != ",")
+
+
+def write(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[Any]], decimal_comma: bool = False) -> None:
+    """Write a sheet; the file appears whole or not at all."""
+    with writing(path) as temporary:
+        write_to(temporary, columns, rows, decimal_comma)
+
+
+def write_to(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]], decimal_comma: bool = False) -> None:
+    """Write a sheet in place."""
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        text = to_csv(columns, rows, decimal_comma, "\t" if suffix == ".tsv" else None)
+        # Excel takes a file without a mark for its own code page, and a unit like °C for rubbish.
+        path.write_text(text, encoding="utf-8" if text.isascii() else "utf-8-sig", newline="")
+    elif suffix == ".json":
+        records = [dict(zip(columns, row, strict=True)) for row in rows]
+        path.write_text(json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    elif suffix == ".xlsx":
+        _write_excel(path, columns, rows)
+    else:
+        _pandas().DataFrame([list(row) for row in rows], columns=list(columns)).to_parquet(path, index=False)
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[Path]:
+    """A path to write to, beside ``path``, that takes its place at the end if all went well."""
+    path = Path(path)
+    if path.suffix.lower() not in WRITABLE:
+        raise CampaignError(f"{path} must end in {', '.join(WRITABLE)} to be written")
+    if not path.parent.is_dir():
+        raise CampaignError(f"{path} cannot be written: there is no folder {path.parent}")
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)  # a temporary file is private, what a user asked for is not
+        temporary.replace(path)
+    except OSError as error:
+        raise CampaignError(f"{path} cannot be written: {error.strerror or error}; nothing was kept") from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def to_csv(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], decimal_comma: bool = False, delimiter: str | None = None
+) -> str:
+    """A sheet as CSV text; with decimal commas its cells are parted by semicolons."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=delimiter or (";" if decimal_comma else ","), lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([[_written(cell, decimal_comma) for cell in row] for row in rows])
+    return stream.getvalue()
+
+
+def _written(cell: Any, decimal_comma: bool) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        text = repr(cell).removesuffix(".0")
+        return text.replace(".", ",") if decimal_comma else text
+    return str(cell)
+
+
+def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = False) -> Sheet:
+    numbered = [(i + 1, row) for i, row in enumerate(cells) if any(not _empty(cell) for cell in row)]
+    if not numbered:
+        raise CampaignError(f"{source} is empty: a line of column names is expected, and rows below it")
+    header = list(numbered[0][1])
+    while header and _empty(header[-1]):
+        header.pop()
+    columns = _header(["" if cell is None else str(cell) for cell in header], source)
+    rows = []
+    for line, row in numbered[1:]:
+        if any(not _empty(cell) for cell in row[len(columns) :]):
+            raise CampaignError(
+                f"{source}, row {line} has more cells than there are column names ({len(columns)}): "
+                "is a decimal comma in a file of commas?"
+            )
+        rows.append(tuple(row[: len(columns)]) + (None,) * (len(columns) - len(row)))
+    return Sheet(source, columns, tuple(rows), tuple(line for line, _ in numbered[1:]), semicolons)
+
+
+def _header(names: Sequence[str], source: str) -> tuple[str, ...]:
+    columns = tuple(name.strip() for name in names)
+    for j, name in enumerate(columns):
+        if not name:
+            raise CampaignError(f"{source}: column {j + 1} has no name: write one above it, or remove the column")
+        if name in columns[:j]:
+            raise CampaignError(f"{source}: two columns are called {name!r}: rename or remove one")
+    return columns
+
+
+def _decoded(path: Path, encoding: str | None) -> str:
+    content = path.read_bytes()
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    encoding = encoding or "utf-8-sig"
+    try:
+        text = content.decode(encoding)
+    except LookupError:
+        raise CampaignError(f"encoding {encoding!r} is not known: try utf-8 or cp1252") from None
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise CampaignError(
+            f"{path}, row {line}: this is not {encoding.removesuffix('-sig').upper()} text: save the file as "
+            "'CSV UTF-8', or say how it is written, for example --encoding cp1252"
+        ) from None
+    if "\0" in text:
+        raise CampaignError(f"{path} is not a text file: save it as 'CSV UTF-8' or as .xlsx")
+    return text
+
+
+def _delimiter(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    unquoted = re.sub(r'"[^"]*"', "", first)
+    return max(",;\t", key=unquoted.count)
+
+
+def _excel_rows(path: Path) -> list[tuple[Any, ...]]:
+    from zipfile import BadZipFile
+
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except (BadZipFile, InvalidFileException, KeyError, OSError) as error:
+        raise CampaignError(f"{path} cannot be read as an Excel file: {error}") from None
+    try:
+        return [tuple(_cell(cell) for cell in row) for row in book.worksheets[0].iter_rows(values_only=True)]
+    finally:
+        book.close()
+
+
+def _write_excel(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    from openpyxl import Workbook
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "trials"
+    sheet.append(list(columns))
+    for row in rows:
+        sheet.append(list(row))
+    for j, name in enumerate(columns):
+        sheet.cell(1, j + 1).font = Font(bold=True)
+        sheet.column_dimensions[get_column_letter(j + 1)].width = max(10, min(40, len(name) + 2))
+    sheet.freeze_panes = "B2"
+    book.save(path)
+
+
+def _empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _cell(cell: Any) -> Any:
+    """A cell of a data frame or workbook as text, a number or ``None``."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return None
+    if hasattr(cell, "item"):  # a NumPy scalar
+        cell = cell.item()
+    if isinstance(cell, float) and math.isnan(cell):
+        return None
+    return cell if isinstance(cell, str | bool | int | float) else str(cell)
+
+
+def _pandas() -> Any:
+    import pandas
+
+    return pandas

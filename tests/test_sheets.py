@@ -1,0 +1,111 @@
+"""Files as people make them: marks, semicolons, commas, empty cells, and mistakes with an address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ridgeway import CampaignError, sheets
+
+
+def _file(tmp_path: Path, content: bytes, name: str = "results.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"trial,value\n1,0.5\n2,\n",
+        b"\xef\xbb\xbftrial,value\r\n1,0.5\r\n2,\r\n",
+        b"trial;value\n1;0,5\n2;\n",
+        b"trial\tvalue\n1\t0,5\n2\t\n",
+        "trial;value\n1;0,5\n2;\n".encode("utf-16"),
+        b'trial,value\n1,"0,5"\n2,\n',
+        b"\n\ntrial,value\n\n1, 0.5 \n,\n2,\n",
+        b"trial,value,,\n1,0.5,,\n2,,,\n",
+        b"trial,value\n1,5e-1\n2\n",
+    ],
+)
+def test_all_of_these_are_the_same(tmp_path: Path, content: bytes) -> None:
+    sheet = sheets.read(_file(tmp_path, content))
+    assert sheet.columns == ("trial", "value")
+    assert [[sheet.number(i, j) for j in range(2)] for i in range(2)] == [[1.0, 0.5], [2.0, None]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"trial,trial\n1,2\n", "two columns are called 'trial'"),
+        (b"trial,,value\n1,2,3\n", "column 2 has no name"),
+        (b"trial,value\n1,0,5\n", "row 2 has more cells .* decimal comma"),
+        ("trial,value [°C]\n1,2\n".encode("cp1252"), "row 1: this is not UTF-8 text: .*--encoding cp1252"),
+        (b"trial,value\n\x001,2\n", "not a text file"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(CampaignError, match=message) as caught:
+        sheets.read(_file(tmp_path, content))
+    assert "results.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("abc", "row 2, column 'value': a number is expected, got 'abc'"),
+        ("inf", "a finite number is expected"),
+        ('"1,234"', "may be a thousand or a decimal comma"),
+        ('"1.234,5"', "a number is expected"),
+    ],
+)
+def test_cells_that_are_no_numbers(tmp_path: Path, cell: str, message: str) -> None:
+    sheet = sheets.read(_file(tmp_path, f"trial,value\n1,{cell}\n".encode()))
+    with pytest.raises(CampaignError, match=message):
+        sheet.number(0, 1)
+
+
+def test_wrong_files_by_name(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="there is no file"):
+        sheets.read(tmp_path / "none.csv")
+    with pytest.raises(CampaignError, match=r"must end in \.csv"):
+        sheets.read(tmp_path / "results.doc")
+    with pytest.raises(CampaignError, match="cannot be read as an Excel file"):
+        sheets.read(_file(tmp_path, b"no workbook", "results.xlsx"))
+    assert sheets.read(_file(tmp_path, "a\n°\n".encode("cp1252")), "cp1252").rows == (("°",),)
+    with pytest.raises(CampaignError, match="encoding 'klingon' is not known"):
+        sheets.read(_file(tmp_path, b"a\n1\n"), "klingon")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.xlsx", "t.parquet"])
+def test_what_is_written_comes_back(tmp_path: Path, name: str) -> None:
+    columns, rows = ["trial", "temperature [°C]", "value"], [[1, 61.37215, None], [2, 1e-7, 0.3]]
+    sheets.write(tmp_path / name, columns, rows)
+    sheet = sheets.read(tmp_path / name)
+    assert sheet.columns == tuple(columns)
+    assert [[sheet.number(i, j) for j in range(3)] for i in range(2)] == rows
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_decimal_commas_are_written_for_those_who_need_them(tmp_path: Path) -> None:
+    sheets.write(tmp_path / "t.csv", ["a", "b"], [[1.5, 2.0]], decimal_comma=True)
+    assert (tmp_path / "t.csv").read_text() == "a;b\n1,5;2\n"
+    assert pd.read_csv(tmp_path / "t.csv", sep=";", decimal=",").values.tolist() == [[1.5, 2.0]]
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+
+    def write_half() -> None:
+        with sheets.writing(path) as temporary:
+            temporary.write_text("half")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(CampaignError, match=r"t\.csv cannot be written: No space left on device; nothing was kept"):
+        write_half()
+    assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 1
