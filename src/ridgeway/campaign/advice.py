@@ -58,8 +58,9 @@ def certainty(belief: Belief) -> float | None:
     if belief.model.name != "linear":
         return None
     here = belief.embedding[: belief.rank].T
-    draws = belief.sample_embeddings(_DRAWS, 0)
-    angles = [np.rad2deg(subspace_angles(here, R[np.any(R != 0.0, axis=1)].T).max()) for R in draws]
+    draws = [R[np.any(R != 0.0, axis=1)].T for R in belief.sample_embeddings(_DRAWS, 0)]
+    # Where one of the two has no direction at all, nothing is known of it.
+    angles = [np.rad2deg(subspace_angles(here, R).max()) if here.size and R.size else 90.0 for R in draws]
     return float(np.median(angles))
 
 

@@ -36,11 +36,15 @@ class Setup:
     @classmethod
     def of(cls, space: Any, output: str, unit: str | None, options: Mapping[str, Any]) -> Setup:
         """Checked, from what a user hands over."""
+        from ridgeway.embeddings import Linear
         from ridgeway.learner import ActiveLearner
         from ridgeway.pool import Pool
 
         inputs = None if isinstance(space, Pool) else InputList.of(space)
-        learner = ActiveLearner(space if inputs is None else inputs.box, **options)
+        where = space if inputs is None else inputs.box
+        if where.D == 1 and "embedding" not in options:  # the default of two directions is one too many
+            options = {**options, "embedding": Linear(1)}
+        learner = ActiveLearner(where, **options)
         try:
             state = learner.to_dict()
         except (ValueError, TypeError, AttributeError) as error:

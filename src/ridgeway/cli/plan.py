@@ -177,7 +177,8 @@ def _options(learning: dict[str, Any]) -> dict[str, Any]:
     if kind not in _EMBEDDINGS:
         raise CampaignError(f"embedding must be one of {', '.join(_EMBEDDINGS)}, got {kind!r}")
     if kind == "linear":
-        options["embedding"] = Linear(2 if directions is None else directions)
+        if directions is not None:
+            options["embedding"] = Linear(directions)
     elif directions is not None:
         raise CampaignError(f"directions are for a linear embedding, got {directions!r} with {kind!r}")
     else:
