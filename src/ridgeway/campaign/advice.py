@@ -59,9 +59,9 @@ def certainty(belief: Belief) -> float | None:
         return None
     here = belief.embedding[: belief.rank].T
     draws = [R[np.any(R != 0.0, axis=1)].T for R in belief.sample_embeddings(_DRAWS, 0)]
-    # Where one of the two has no direction at all, nothing is known of it.
-    angles = [np.rad2deg(subspace_angles(here, R).max()) if here.size and R.size else 90.0 for R in draws]
-    return float(np.median(angles))
+    if not here.any():
+        return 90.0  # no direction at all: nothing is known
+    return float(np.median([np.rad2deg(subspace_angles(here, R).max()) if R.size else 90.0 for R in draws]))
 
 
 def about_subspace(degrees: float | None) -> list[str]:
