@@ -86,7 +86,11 @@ def cold(folder: Path) -> None:
     for _ in range(6):
         trial = campaign.ask()
     campaign.tell(trial, float(np.sin(4.0 * (2 * trial.x - 1) @ R[0]) + (2 * trial.x - 1) @ R[1]))
-    for command in (["ask", "-f", "json"], ["status"], ["status"], ["ask", "-f", "json"]):
+    # The first ask has nothing to start from; each later one has the belief of the one before.
+    for command in (["ask", "-f", "json"], ["status"], ["ask", "-f", "json"], ["ask", "-f", "json"]):
+        if command == ["ask", "-f", "json"]:
+            trial = campaign.pending[-1]
+            campaign.tell(trial, float(np.sin(4.0 * (2 * trial.x - 1) @ R[0]) + (2 * trial.x - 1) @ R[1]))
         began = time.monotonic()
         before = os.times()
         subprocess.run(
