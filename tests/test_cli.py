@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -358,18 +357,16 @@ def test_retries_and_a_program_that_always_fails(ridgeway: Ridgeway) -> None:
     assert "must know when to stop" in ridgeway("run", "--command", "true {input}").err
 
 
-def test_the_program_itself_and_how_soon_it_answers(tmp_path: Path) -> None:
+def test_the_program_itself_loads_little_and_survives_a_full_disk(tmp_path: Path) -> None:
     def call(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "ridgeway.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False
         )
 
     assert call(*INIT).returncode == 0
-    began = time.process_time()
     said = call("status")
     assert said.returncode == 0
     assert "nothing fitted yet" in said.stdout
-    assert time.process_time() - began < 1.0  # of this process: the child is measured by benchmarks/durability.py
     heavy = "import sys, ridgeway.cli; print(any(m in sys.modules for m in ('scipy', 'sklearn', 'pandas')))"
     loaded = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
     assert loaded.stdout == "False\n"
