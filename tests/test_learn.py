@@ -462,3 +462,11 @@ def test_the_progress_of_the_learner_comes_back():
     learner = rw.ActiveLearner(BOX, progress=mine, **RANDOM)
     rw.learn(f, learner, budget=3)
     assert learner.progress is mine
+
+
+def test_a_function_that_mentions_the_package_travels_to_other_processes():
+    from joblib.externals import cloudpickle
+
+    assert cloudpickle.loads(cloudpickle.dumps(rw)) is rw
+    function = eval("lambda: package.Linear(2)", {"package": rw})  # of no module: pickled with what it mentions
+    assert cloudpickle.loads(cloudpickle.dumps(function))() == rw.Linear(2)

@@ -102,5 +102,8 @@ class _Package(ModuleType):
         if not (isinstance(value, ModuleType) and _WHERE.get(name) == name):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)  # a function that mentions it travels to other processes by name
+
 
 sys.modules[__name__].__class__ = _Package
