@@ -465,7 +465,7 @@ def test_the_progress_of_the_learner_comes_back():
 
 
 def test_a_function_that_mentions_the_package_travels_to_other_processes():
-    from joblib.externals import cloudpickle
+    cloudpickle = pytest.importorskip("cloudpickle")
 
     assert cloudpickle.loads(cloudpickle.dumps(rw)) is rw
     function = eval("lambda: package.Linear(2)", {"package": rw})  # of no module: pickled with what it mentions
