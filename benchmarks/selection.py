@@ -19,7 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import ridgeway as rw
-from accuracy import nlpd, pool, quiet_fit, rmse
+from accuracy import carried_scores, pool, quiet_fit
 from ridgeway import acquisition as acquisitions
 from ridgeway import search
 from ridgeway.poolview import PoolView
@@ -119,21 +119,10 @@ def campaign(D: int, d: int, seed: int, method: str, marks: Iterable[int]) -> di
 
 def protocol(belief: rw.Belief, f: rw.testfunctions.TestFunction, points: np.ndarray, seed: int) -> tuple[float, ...]:
     """RMSE of f and NLPD with the best mode plugged in, both with the belief's uncertainty, largest angle."""
-    rng = np.random.default_rng(20_000 + seed)
-    scores = []
-    for _ in range(10):
-        chosen = rng.choice(len(points), 1100, replace=False)
-        train, test = points[chosen[:100]], points[chosen[100:]]
-        carried = belief.condition_on(train, f(train) + NOISE * rng.standard_normal(100))
-        truth, y = f(test), f(test) + NOISE * rng.standard_normal(1000)
-        row = []
-        for kind in ("map", "mgp"):
-            p = carried.predict(test, kind)
-            row += [rmse(p.mean, truth), nlpd(p.mean, p.variance + carried.noise_variance, y)]
-        scores.append(row)
+    scores = carried_scores(belief, f, points, np.random.default_rng(20_000 + seed))[[0, 2, 3, 4]]
     rank = belief.rank
     angles = subspace_angles(belief.embedding[:rank], f.embedding) if rank else [np.pi / 2]
-    return (*np.mean(scores, axis=0), float(np.rad2deg(angles[0])) if rank == f.embedding.shape[0] else 90.0)
+    return (*scores, float(np.rad2deg(angles[0])) if rank == f.embedding.shape[0] else 90.0)
 
 
 def curve_table(run: Callable, D: int, d: int) -> Iterable[str]:

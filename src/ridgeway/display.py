@@ -24,10 +24,7 @@ def belief_html(belief: Belief, names: Any = None) -> str:
 
 def learner_html(learner: ActiveLearner) -> str:
     """Where a campaign stands; nothing is fitted by looking at it."""
-    belief = learner.last_belief
-    inputs = [] if belief is None else _inputs(belief, learner.space.names)
-    warnings = () if belief is None else belief.diagnostics.warnings
-    return _html("Active learner", _standing(learner), inputs, warnings)
+    return _html("Active learner", *_learner_parts(learner))
 
 
 def belief_rich(belief: Belief, names: Any = None) -> Any:
@@ -37,10 +34,15 @@ def belief_rich(belief: Belief, names: Any = None) -> Any:
 
 def learner_rich(learner: ActiveLearner) -> Any:
     """For ``rich.print``; nothing is fitted by looking at it."""
+    return _rich("Active learner", *_learner_parts(learner))
+
+
+def _learner_parts(learner: ActiveLearner) -> tuple[Any, Any, tuple[str, ...]]:
+    """Where it stands, the inputs that matter, and warnings, for either display."""
     belief = learner.last_belief
-    inputs = [] if belief is None else _inputs(belief, learner.space.names)
-    warnings = () if belief is None else belief.diagnostics.warnings
-    return _rich("Active learner", _standing(learner), inputs, warnings)
+    if belief is None:
+        return _standing(learner), [], ()
+    return _standing(learner), _inputs(belief, learner.space.names), belief.diagnostics.warnings
 
 
 def _title(belief: Belief) -> str:

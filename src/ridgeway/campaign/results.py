@@ -65,12 +65,7 @@ def results(sheet: Sheet, setup: Setup) -> tuple[list[Result], int]:
 def experiments(sheet: Sheet, setup: Setup, outside: bool) -> list[Result]:
     """Rows as experiments of their own: all inputs and a value."""
     columns = _columns(sheet, setup, asked=False)
-    missing = [name for j, name in enumerate(setup.names) if j not in columns.inputs.values() and _varies(setup, j)]
-    if missing:
-        near = _near(missing[0], sheet.columns)
-        raise CampaignError(f"{sheet.source} has no column {missing[0]!r}, which is an input of this campaign{near}")
-    if not sheet.rows:
-        raise CampaignError(f"{sheet.source} has no rows below its column names")
+    _check_inputs(sheet, columns, setup)
     found = []
     for i in range(len(sheet.rows)):
         value = sheet.number(i, columns.value)
@@ -111,12 +106,7 @@ def moved(result: Result, trial: Trial, setup: Setup, outside: bool) -> Array | 
 def points(sheet: Sheet, setup: Setup) -> Array:
     """The inputs of each row, ``(n, k)``, for predictions."""
     columns = _columns(sheet, setup, asked=False, value_needed=False)
-    missing = [name for j, name in enumerate(setup.names) if j not in columns.inputs.values() and _varies(setup, j)]
-    if missing:
-        near = _near(missing[0], sheet.columns)
-        raise CampaignError(f"{sheet.source} has no column {missing[0]!r}, which is an input of this campaign{near}")
-    if not sheet.rows:
-        raise CampaignError(f"{sheet.source} has no rows below its column names")
+    _check_inputs(sheet, columns, setup)
     rows = []
     for i in range(len(sheet.rows)):
         x = _row(sheet, i, columns, setup)
@@ -124,6 +114,16 @@ def points(sheet: Sheet, setup: Setup) -> Array:
         _check_complete(sheet, i, columns, x, setup, outside=True)
         rows.append(x)
     return np.stack(rows)
+
+
+def _check_inputs(sheet: Sheet, columns: _Columns, setup: Setup) -> None:
+    """Raise unless there are rows, with a column for every input that varies."""
+    missing = [name for j, name in enumerate(setup.names) if j not in columns.inputs.values() and _varies(setup, j)]
+    if missing:
+        near = _near(missing[0], sheet.columns)
+        raise CampaignError(f"{sheet.source} has no column {missing[0]!r}, which is an input of this campaign{near}")
+    if not sheet.rows:
+        raise CampaignError(f"{sheet.source} has no rows below its column names")
 
 
 def _columns(sheet: Sheet, setup: Setup, asked: bool, value_needed: bool = True) -> _Columns:

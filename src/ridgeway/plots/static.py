@@ -17,7 +17,7 @@ def save(fig: go.Figure, path: str | Path, width: int = 800, height: int | None 
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"path must end in {', '.join(FORMATS)}, got {path.name!r}")
     try:
-        import kaleido  # type: ignore[import-untyped]  # noqa: F401 - plotly looks for it and says less about how to get it
+        import kaleido  # noqa: F401 - plotly looks for it and says less about how to get it
     except ImportError as error:
         raise ImportError("static pictures need kaleido: pip install 'ridgeway[static]'") from error
     fig = themed(fig, dark)
