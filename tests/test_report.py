@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway import report
+from ridgeway import calibration, report
 from ridgeway.calibration import Calibration
 from ridgeway.directions import Directions
 from ridgeway.draws import Interval
@@ -185,6 +185,87 @@ def test_sentences_follow_the_numbers() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("best", "low", "high", "text"),
+    [
+        (0.002, 0.0001, 0.004, "less than 1 %"),
+        (0.0, 0.0, 0.0, "0 %"),
+        (1.0, 1.0, 1.0, "100 %"),
+        (0.999, 0.996, 0.9999, "more than 99 %"),
+        (0.5, 0.5, 0.5, "50 %"),
+        (0.6, 0.5, 0.7, "60 %, between 50 % and 70 %"),
+        (0.03, 0.001, 0.07, "3 %, up to 7 %"),
+        (0.07, 0.0, 0.07, "7 %"),
+        (0.97, 0.93, 0.998, "97 %, at least 93 %"),
+        (0.93, 0.93, 1.0, "93 %"),
+        (0.4, 0.0, 1.0, "40 %, but it may be anything"),
+        (0.05, 0.0001, 0.0002, "5 % on average, less than 1 % in most cases"),
+        (-1e-17, -1e-17, 1e-3, "less than 1 %"),
+        (1.0, 0.999, 1.0, "more than 99 %"),
+    ],
+)
+def test_a_share_and_its_interval_never_say_the_same_twice(best: float, low: float, high: float, text: str) -> None:
+    assert sentences.span(best, low, high) == text
+
+
+def test_sentences_at_the_extremes() -> None:
+    one = Directions(np.eye(1), np.ones(1), np.eye(1))
+    two = Directions(np.eye(2), np.array([1.0, 0.0]), np.eye(2))
+    assert sentences.headline(one, 1.0, 1) == "The only input carries 100 % of the variation."
+    assert sentences.headline(two, 0.9, 2).startswith("The two inputs together carry 90 % of the variation; the rest")
+    for explained in (0.0, -3.0):
+        assert "nothing yet that would predict one observation from the others" in sentences.headline(one, explained, 8)
+    assert "carries less than 1 % of the variation so far" in sentences.headline(one, 1e-12, 8)
+    assert "too few observations" in sentences.headline(one, float("nan"), 8)
+    assert sentences.shares(one) == ""
+    assert sentences.shares(two).endswith("direction 1 accounts for 100 % and direction 2 accounts for 0 %.")
+    assert sentences.inputs(["a"], Interval(np.ones(1), np.ones(1), np.ones(1))) == ""
+    sure = Interval(*(np.array([1.0 - 2e-12, 1e-12, 1e-12]),) * 3)
+    assert sentences.inputs(["a", "b", "c"], sure) == "The input that matters most is a (more than 99 %)."
+    unknown = Interval(*(np.full(3, np.nan),) * 3)
+    assert sentences.inputs(["a", "b", "c"], unknown) == ""
+    assert sentences.certainty(SubspaceUncertainty(9, 0.0, 0.0, 0.0), 2, 2) == ""
+    assert sentences.certainty(SubspaceUncertainty(9, float("nan"), 0.0, 0.0), 1, 4) == ""
+    assert sentences.certainty(SubspaceUncertainty(9, 0.1, 0.05, 0.2), 1, 4) == (
+        "The direction is pinned down: what else the data allow is less than 1° away (0° is certainty, 90° ignorance)."
+    )
+    assert "(90 % between 0° and 90°;" in sentences.certainty(SubspaceUncertainty(9, 45.0, 0.0, 90.0), 2, 4)
+    assert [sentences.amount(v) for v in (0.0, 1e-12, 0.25, 1234.5)] == [
+        "next to nothing", "next to nothing", "0.25 nats", "1,234.50 nats"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("inside", "n", "words"), [(6, 6, "hold all 6 observations"), (0, 6, "hold 0 % of 6")])
+def test_a_few_observations_inside_their_intervals_are_no_caution(inside: int, n: int, words: str) -> None:
+    observed = np.where(np.arange(n) < inside, 0.0, 100.0)
+    low, high = calibration._by_chance(np.array([0.95]), n)
+    found = Calibration(observed, np.zeros(n), np.ones(n), np.array([0.95]), np.array([inside / n]), low, high)
+    said = sentences.calibrated(found)
+    assert words in said
+    assert said.endswith(", as they should." if inside == n else ": the intervals are too narrow.")
+
+
+@pytest.mark.parametrize("unit", [1e12, 1e-12])
+def test_huge_and_tiny_units(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    X = unit * rng.uniform(0, 1, (20, 3))
+    belief = rw.fit(X, unit * np.sin(3 * X[:, 0] / unit), rw.Linear(1), n_starts=3, inference="map")
+    shown = report.content(belief)
+    text = " ".join([shown.headline, *shown.sentences, *shown.warnings])
+    cells = [cell for section in shown.sections for table in section.tables for row in table.rows for cell in row]
+    assert not re.search(r"\bnan\b|\binf\b|-0 %", text + " ".join(cells))
+    assert not any(re.search(r"\d{12}|\.\d{9}", cell) for cell in cells)  # numbers are short
+    assert "matters most is x0 (" in text
+
+
+def test_one_input() -> None:
+    X = np.linspace(0, 1, 12)[:, None]
+    shown = report.content(rw.fit(X, np.sin(3 * X[:, 0]), rw.Linear(1), n_starts=2), names=["a"])
+    assert shown.headline.startswith("The only input carries")
+    assert "12 observations of 1 input ·" in shown.subtitle
+    assert not any("share" in sentence or "°" in sentence for sentence in shown.sentences)
+
+
 def test_bad_diagnostics_are_warned_about(belief: rw.Belief) -> None:
     assert advice.warnings(belief) == ()
     narrow = Calibration(
@@ -199,7 +280,16 @@ def test_bad_diagnostics_are_warned_about(belief: rw.Belief) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (3.14159265, "3.1416"), (115600.0, "115,600"), (1.5e-7, "1.5000e-07"), (float("nan"), "–")],
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (99999.7, "100,000"),
+        (1e12, "1e+12"),
+        (3.14159265, "3.1416"),
+        (115600.0, "115,600"),
+        (1.5e-7, "1.5e-07"),
+        (float("nan"), "–"),
+    ],
 )
 def test_numbers_for_people(value: float, text: str) -> None:
     assert number(value) == text

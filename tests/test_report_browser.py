@@ -25,6 +25,33 @@ _CUT = """() => [...document.querySelectorAll('.plot')].flatMap(plot => {
     return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1);
   }).map(t => plot.id + ': ' + t.textContent);
 })"""
+# What was drawn of each picture: dots, of those that there should be; lines; colours of a surface's pixels.
+_DRAWN = """async () => Object.fromEntries(await Promise.all([...document.querySelectorAll('.plot')].map(async plot => {
+  const inside = (mark) => {
+    const box = mark.getBoundingClientRect(), frame = plot.getBoundingClientRect();
+    return box.width > 0 && box.height > 0 && box.left >= frame.left && box.right <= frame.right;
+  };
+  const traces = plot._fullData.filter(t => t.type === 'scatter' && t.mode.includes('markers'));
+  const colours = new Set();
+  if (plot.layout.scene) {
+    const image = new Image();
+    image.src = await Plotly.toImage(plot, { format: 'png', width: 200, height: 200 });
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: 200, height: 200 });
+    const pen = canvas.getContext('2d');
+    pen.drawImage(image, 0, 0);
+    const pixels = new Uint32Array(pen.getImageData(0, 0, 200, 200).data.buffer);
+    pixels.forEach(pixel => colours.add(pixel));
+  }
+  return [plot.dataset.figure, {
+    expected: traces.reduce((n, t) => n + t.x.length, 0),
+    dots: [...plot.querySelectorAll('.scatterlayer .point')].filter(inside).length,
+    lines: [...plot.querySelectorAll('.js-line, .js-fill, .contourfill path, .errorbar path')]
+      .filter(path => (path.getAttribute('d') || '').length > 8).length,
+    colours: colours.size,
+    words: [...plot.querySelectorAll('svg text')].filter(t => t.textContent.trim() && inside(t)).length,
+  }];
+})))"""
 _OVERLAPS = """() => [...document.querySelectorAll('.plot')].flatMap(plot => {
   const boxes = [...plot.querySelectorAll('.annotation-text')].map(t => [t.textContent, t.getBoundingClientRect()]);
   return boxes.slice(1).filter(([, b], i) => b.top < boxes[i][1].bottom - 1).map(([text]) => plot.id + ': ' + text);
@@ -83,17 +110,26 @@ def opened(browser: Any, path: Path, width: int, scheme: str) -> tuple[Any, list
     return page, wrong
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1440, "dark")])
-@pytest.mark.parametrize("which", ["page_of_one", "page_of_two"])
+@pytest.mark.parametrize(
+    ("which", "width", "scheme"),
+    [
+        *[("page_of_two", width, scheme) for width in (390, 1440) for scheme in ("light", "dark")],
+        *[("page_of_one", width, scheme) for width, scheme in ((390, "light"), (1440, "dark"))],
+    ],
+)
 def test_report_opens(browser: Any, request: pytest.FixtureRequest, which: str, width: int, scheme: str) -> None:
     page, wrong = opened(browser, request.getfixturevalue(which), width, scheme)
+    drawn = page.evaluate(_DRAWN)
     assert wrong == []
-    drawn = page.evaluate(
-        "[...document.querySelectorAll('.plot')].map(p => [p.id, p.querySelectorAll('.main-svg').length > 0 &&"
-        " (p.querySelectorAll('.trace, .contourlayer path, canvas').length > 0)])"
-    )
     assert len(drawn) >= 8
-    assert [key for key, there in drawn if not there] == []
+    for key, seen in drawn.items():
+        if key == "surface":
+            assert seen["colours"] > 100
+            continue
+        assert seen["dots"] == seen["expected"] > 0, key
+        assert seen["words"] >= 3, key
+        if key != "information":  # dots alone
+            assert seen["lines"] > 0, key
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate(_CUT) == []
     assert page.evaluate(_OVERLAPS) == []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import beta, norm
+from scipy.stats import binom, norm
 
 from ridgeway.types import Array
 
@@ -51,8 +51,5 @@ def calibration(belief: Belief, levels: tuple[float, ...] = LEVELS) -> Calibrati
 
 
 def _by_chance(levels: Array, n: int) -> tuple[Array, Array]:
-    """Where 90 % of the coverages of ``n`` calibrated intervals fall (Jeffreys)."""
-    inside = levels * n
-    low = beta.ppf(0.05, inside + 0.5, n - inside + 0.5)
-    high = beta.ppf(0.95, inside + 0.5, n - inside + 0.5)
-    return low, high
+    """Where at least 90 % of the coverages of ``n`` calibrated intervals fall: they are binomial."""
+    return binom.ppf(0.05, n, levels) / n, binom.ppf(0.95, n, levels) / n

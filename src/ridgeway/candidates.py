@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway import acquisition
 from ridgeway.box import Box
+from ridgeway.outlook import Outlook
 from ridgeway.pool import Pool
 from ridgeway.types import Array
 
@@ -37,7 +39,7 @@ def of_belief(belief: Belief, n: int | None = None) -> Candidates:
 
 
 def of_learner(learner: ActiveLearner, n: int | None = None) -> Candidates:
-    """Points of the learner's box or pool, scored by its acquisition given what is out."""
+    """Points of the learner's box or pool, with the information in an observation of each given what is out."""
     rng = np.random.default_rng([learner.random_state, 3])
     space = learner.space
     n = _how_many(space.D) if n is None else n
@@ -47,7 +49,16 @@ def of_learner(learner: ActiveLearner, n: int | None = None) -> Candidates:
     else:
         assert isinstance(space, Box)
         X = space.uniform(n, rng)
-    return Candidates(X, learner.score(X) if X.shape[0] else np.zeros(0))
+    return Candidates(X, acquisition.score(acquisition.information, learner.outlook(), X))
+
+
+def in_turn(outlook: Outlook, X: Array) -> Array:
+    """Nats in an observation of each of ``X (n, D)``, given what is out and those before it."""
+    nats = np.zeros(X.shape[0])
+    for i, x in enumerate(X):
+        nats[i] = acquisition.score(acquisition.information, outlook, x[None])[0]
+        outlook = outlook.given(x[None])
+    return nats
 
 
 def _how_many(D: int) -> int:

@@ -15,5 +15,9 @@ class CampaignError(ValueError):
     """A campaign, file or database is not as it should be; the message says where and what to do."""
 
 
+class NothingLeftError(ValueError):
+    """There is hardly any point left that has not been asked for."""
+
+
 class BudgetSpentError(CampaignError):
     """A campaign has as many trials as it may; nothing was asked."""

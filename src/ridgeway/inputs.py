@@ -123,6 +123,16 @@ class InputList:
         return tuple(item.label for item in self.items)
 
     @cached_property
+    def free(self) -> tuple[int, ...]:
+        """Places of the inputs that vary: where each of the learner's stands."""
+        return tuple(j for j, item in enumerate(self.items) if isinstance(item, Input))
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """Labels of what the learner sees: those that vary, by their logarithm where the scale is one."""
+        return tuple(f"log10 of {item.label}" if item.log else item.label for item in self._free)
+
+    @cached_property
     def box(self) -> Box:
         """Where the learner may go."""
         from ridgeway.box import Box

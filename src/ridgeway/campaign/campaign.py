@@ -17,7 +17,7 @@ from ridgeway.campaign.advice import Advice
 from ridgeway.campaign.database import Database
 from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
 from ridgeway.campaign.store import Snapshot, Store, now, who
-from ridgeway.campaign.trial import Trial, number_of
+from ridgeway.campaign.trial import OBSERVED, Trial, number_of
 from ridgeway.errors import CampaignError
 from ridgeway.sheets import Sheet
 from ridgeway.types import Array
@@ -292,6 +292,25 @@ class Campaign:
         latest = max(fits, key=lambda fit: fit.observations, default=None)
         return None if latest is None else {"observations": latest.observations, **latest.summary}
 
+    def report(self, path: str | Path, title: str | None = None, suggestions: int = 4) -> Path:
+        """Write one self-contained HTML file: what was learned and what to run next, in the campaign's units.
+
+        Nothing is asked by it: the ``suggestions`` are what :meth:`ask` would give.
+        """
+        from ridgeway import report, validation
+        from ridgeway.campaign.reported import subject
+
+        suggestions = validation.count(suggestions, "suggestions")
+        snapshot = self._store.snapshot()
+        if not any(trial.state in OBSERVED for trial in snapshot.trials):
+            raise CampaignError(
+                "there is nothing to report before the first result: ask for experiments, and tell what came out"
+            )
+        chain, ahead = self._looked(snapshot), self._chain(snapshot)
+        ahead.fit = chain.fit
+        about = subject(self, chain, ahead, snapshot.trials, suggestions, self._labels_of)
+        return report.write(about, path, title=title or f"Ridgeway report: {self.name}")
+
     def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
         """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all."""
         columns, rows = table.full(self.setup, self.all_trials())
@@ -312,9 +331,9 @@ class Campaign:
 
         return Chain.at(self.setup, self._pool, snapshot, self.progress)
 
-    def _looked(self, fit_early: bool = True) -> Chain:
+    def _looked(self, snapshot: Snapshot | None = None, fit_early: bool = True) -> Chain:
         """The chain with a belief; a new fit is kept for others, and for the next ask if nothing changes."""
-        chain = self._chain(self._store.snapshot())
+        chain = self._chain(snapshot or self._store.snapshot())
         if not fit_early and chain.learner.record.n < chain.needed:
             return chain
         if chain.fit is None:

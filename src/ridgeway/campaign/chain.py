@@ -9,24 +9,30 @@ last ask's, and used by the next ask only if that would have computed the very s
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 
-from ridgeway import acquisition, search, storage
+from ridgeway import acquisition, draws, search, storage
 from ridgeway.belief import Belief
 from ridgeway.campaign.advice import Advice, advise, certainty, too_early
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.store import Snapshot, StoredFit
 from ridgeway.campaign.trial import OBSERVED, Trial, pack
+from ridgeway.candidates import in_turn
+from ridgeway.directions import UnavailableError
+from ridgeway.errors import NothingLeftError
 from ridgeway.learner import ActiveLearner
 from ridgeway.pool import Pool
 from ridgeway.poolview import PoolView
 from ridgeway.record import Record
 from ridgeway.spaces import Space
+from ridgeway.subspace import uncertainty
 from ridgeway.types import Array
 
+Step = tuple[int, float, float, float]  # observations; median, 5 % and 95 % of the angles to the subspace, degrees
 _CANDIDATES = 512  # points among which one is chosen that differs from all before, where rounding made it equal
 
 
@@ -40,6 +46,7 @@ class Chain:
     fit: StoredFit | None = None  # of all observations
     stands: bool = False  # whether the learner has it
     used: bool = False  # whether a choice was made by it
+    course: tuple[Step, ...] = ()  # how sure the subspace was at the asks before
 
     @classmethod
     def at(cls, setup: Setup, pool: Pool | None, snapshot: Snapshot, progress: Any = None) -> Chain:
@@ -49,7 +56,7 @@ class Chain:
         last, read = snapshot.fits.get("asked"), snapshot.fits.get("read")
         if last is not None and not _fits(last, record):
             last = None  # an outcome was corrected: what was learned from it does not count
-        chain = cls(setup, learner, "" if last is None else last.identity)
+        chain = cls(setup, learner, "" if last is None else last.identity, course=_course(snapshot))
         if last is not None and last.observations == record.n:
             chain.fit = last
         elif read is not None and read.parent == chain.parent and _fits(read, record, whole=True):
@@ -74,7 +81,7 @@ class Chain:
                 parent=self.parent,
                 observations=learner.record.n,
                 searched_at=learner.searched_at,
-                summary=_summary(belief, self.setup),
+                summary=_summary(belief, self.setup, self.course),
                 content=content,
             )
             # Go on with what the database will give back, so that a restart cannot make a difference.
@@ -144,7 +151,7 @@ class Chain:
         values = inputs.proposals(inputs.box.filling(_CANDIDATES, rng))
         new = [j for j, row in enumerate(values) if pack(row) not in seen]
         if not new:
-            raise ValueError("n must be smaller: hardly any combination of these integer inputs is left to ask for")
+            raise NothingLeftError("hardly any combination of these integer inputs is left to ask for")
         if not self.used:
             return values[new[0]]
         scores = acquisition.information(self.learner.belief, inputs.coordinates(values[new]))
@@ -155,20 +162,13 @@ class Chain:
         if np.isnan(scores).all():
             return [None] * len(X)
         outlook = acquisition.outlook_of(self.learner.belief).given(np.vstack([before.out, before.failed]))
-        nats: list[float | None] = []
-        for x, score in zip(X, scores, strict=True):
-            nats.append(None)
-            if not np.isnan(score):
-                nats[-1] = float(acquisition.score(acquisition.information, outlook, x[None])[0])
-            outlook = outlook.given(x[None])
-        return nats
+        nats = in_turn(outlook, X).tolist()
+        return [None if np.isnan(score) else value for score, value in zip(scores, nats, strict=True)]
 
 
 def record_of(setup: Setup, space: Space, trials: tuple[Trial, ...]) -> Record:
     """What a learner needs to know of the trials: outcomes in their order, and what is out."""
-    settled = sorted((t for t in trials if t.sequence is not None), key=lambda t: t.sequence or 0)
-    observed = [t for t in settled if t.state in OBSERVED]
-    failed = [t for t in settled if t.state == "failed"]
+    seen, failed = observed(trials), [t for t in _settled(trials) if t.state == "failed"]
 
     def points(some: list[Trial]) -> Array:
         if not some:
@@ -177,13 +177,22 @@ def record_of(setup: Setup, space: Space, trials: tuple[Trial, ...]) -> Record:
 
     return Record(
         space,
-        points(observed),
-        np.array([t.value for t in observed], dtype=float),
-        np.array([(t.sigma or 0.0) ** 2 for t in observed], dtype=float),
+        points(seen),
+        np.array([t.value for t in seen], dtype=float),
+        np.array([(t.sigma or 0.0) ** 2 for t in seen], dtype=float),
         points([t for t in trials if t.state == "asked"]),
         points(failed),
         tuple(t.reason or "failed" for t in failed),
     )
+
+
+def observed(trials: Sequence[Trial]) -> list[Trial]:
+    """Trials with a value, in the order of their outcomes."""
+    return [trial for trial in _settled(trials) if trial.state in OBSERVED]
+
+
+def _settled(trials: Sequence[Trial]) -> list[Trial]:
+    return sorted((t for t in trials if t.sequence is not None), key=lambda t: t.sequence or 0)
 
 
 def data_digest(record: Record, n: int) -> str:
@@ -205,8 +214,14 @@ def _load(fit: StoredFit, record: Record) -> Belief:
     return storage.from_bytes(fit.content, X=record.X[: fit.observations].copy())
 
 
-def _summary(belief: Belief, setup: Setup) -> dict[str, Any]:
-    """What can be said about a fit without loading it."""
+def _course(snapshot: Snapshot) -> tuple[Step, ...]:
+    """What the fits that are kept say of those before them."""
+    steps = {step[0]: step for fit in snapshot.fits.values() for step in fit.summary.get("course", ())}
+    return tuple(steps[n] for n in sorted(steps))
+
+
+def _summary(belief: Belief, setup: Setup, course: tuple[Step, ...]) -> dict[str, Any]:
+    """What can be said about a fit without loading it, and how sure those before it were."""
     shares = belief.importances()
     varied = setup.names if setup.inputs is None else setup.inputs.box.names or ()
     order = np.argsort(-shares)[:8]
@@ -217,4 +232,12 @@ def _summary(belief: Belief, setup: Setup) -> dict[str, Any]:
         "degrees": certainty(belief),
         "status": belief.diagnostics.status,
         "warnings": list(belief.diagnostics.warnings),
+        "course": [*(step for step in course if step[0] < belief.y.shape[0]), *_step(belief)],
     }
+
+
+def _step(belief: Belief) -> list[Step]:
+    try:
+        return [astuple(uncertainty(belief, draws.embeddings(belief)))]
+    except UnavailableError:
+        return []

@@ -12,6 +12,7 @@ import sys
 import typer
 
 from ridgeway.cli import exchange, start, views
+from ridgeway.cli.report import report
 from ridgeway.cli.run import run
 from ridgeway.errors import CampaignError, NumericalError
 
@@ -36,6 +37,7 @@ _COMMANDS = (
     (views.status, "where the campaign stands"),
     (views.predict, "predict at the points of a file"),
     (views.score, "rank points by what they would teach"),
+    (report, "write a page to show to a colleague"),
     (exchange.export, "write all trials to a file"),
     (run, "drive a program, trial after trial"),
     (start.demo, "watch a function being learned"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ridgeway.directions import Directions, directions
-from ridgeway.plots.theme import BAND, BLUE, SCALE, VERMILLION, figure
+from ridgeway.labels import marked_up
+from ridgeway.plots.theme import BAND, BLUE, CHARACTERS, SCALE, VERMILLION, figure
 from ridgeway.surface import Grid, coordinates, grid, line
 from ridgeway.types import Array
 
@@ -18,23 +20,24 @@ if TYPE_CHECKING:
 
 _PAIRS = 3  # directions of which pairs are shown
 _GRID = 40
+_CORNER = 18  # characters of a line beside a surface
 
 
-def response(belief: Belief) -> go.Figure:
+def response(belief: Belief, output: str = "response", called: Sequence[str] | None = None) -> go.Figure:
     """Observations over the learned directions with the predictive mean.
 
     One direction: a curve with the band that holds 95 % of ``f``; two: contours; more: every pair of the
-    first three.
+    first three. ``output`` is what was measured, ``called`` how each observation is.
     """
     found = directions(belief)
     if found.k == 1:
-        return _curve(found, belief)
+        return _curve(found, belief, output, called)
     if found.k == 2:
-        return contour(belief)
-    return pairs(belief)
+        return contour(belief, output=output, called=called)
+    return pairs(belief, output, called)
 
 
-def _curve(found: Directions, belief: Belief) -> go.Figure:
+def _curve(found: Directions, belief: Belief, output: str, called: Sequence[str] | None) -> go.Figure:
     u = coordinates(found, belief)[:, 0]
     along = line(found, belief)
     low, high = along.mean - 1.96 * along.std, along.mean + 1.96 * along.std
@@ -43,12 +46,18 @@ def _curve(found: Directions, belief: Belief) -> go.Figure:
         mode="lines", line={"width": 0}, hoverinfo="skip", name="95 % of f",
     )  # fmt: skip
     mean = go.Scatter(x=along.u, y=along.mean, line={"color": VERMILLION, "width": 2.5}, name="mean")
-    fig = figure([band, mean, _observations(u, belief.y)])
+    fig = figure([band, mean, _observations(u, belief.y, called)])
     fig.update_xaxes(title_text="direction 1")
-    return fig.update_yaxes(title_text="response")
+    return fig.update_yaxes(title_text=marked_up(output, CHARACTERS))
 
 
-def contour(belief: Belief, first: int = 0, second: int = 1) -> go.Figure:
+def contour(
+    belief: Belief,
+    first: int = 0,
+    second: int = 1,
+    output: str = "response",
+    called: Sequence[str] | None = None,
+) -> go.Figure:
     """Predictive mean as contours over two directions, observations as dots of the same colours."""
     found = _at_least_two(belief)
     at, values = coordinates(found, belief), grid(found, belief, first, second, _GRID)
@@ -56,16 +65,16 @@ def contour(belief: Belief, first: int = 0, second: int = 1) -> go.Figure:
     colors = {"colorscale": SCALE, "zmin": low, "zmax": high}
     mean = go.Contour(
         x=values.u, y=values.v, z=values.mean, **colors, ncontours=16, line={"width": 0.5},
-        colorbar={"title": {"text": "response", "side": "right"}, "thickness": 12, "len": 0.95}, name="mean",
+        colorbar={**_bar(output), "len": 0.95}, name="mean",
         hovertemplate="%{x:.2f}, %{y:.2f}: %{z:.3g}<extra>mean</extra>",
     )  # fmt: skip
-    fig = figure([mean, _dots(at[:, first], at[:, second], belief.y, low, high)], height=460)
+    fig = figure([mean, _dots(at[:, first], at[:, second], belief.y, low, high, called)], height=460)
     fig.update_layout(showlegend=False)
     fig.update_xaxes(title_text=f"direction {first + 1}", showgrid=False)
     return fig.update_yaxes(title_text=f"direction {second + 1}", showgrid=False)
 
 
-def surface(belief: Belief, first: int = 0, second: int = 1) -> go.Figure:
+def surface(belief: Belief, first: int = 0, second: int = 1, output: str = "response") -> go.Figure:
     """Predictive mean as a surface that can be turned, with the observations."""
     found = _at_least_two(belief)
     at, values = coordinates(found, belief), grid(found, belief, first, second, _GRID)
@@ -79,7 +88,7 @@ def surface(belief: Belief, first: int = 0, second: int = 1) -> go.Figure:
         hovertemplate="%{x:.2f}, %{y:.2f}: %{z:.3g}<extra>observed</extra>",
     )  # fmt: skip
     fig = figure([mean, dots], height=480)
-    titles = (f"direction {first + 1}", f"direction {second + 1}", "response")
+    titles = (f"direction {first + 1}", f"direction {second + 1}", marked_up(output, _CORNER))
     axes: dict[str, Any] = {
         f"{name}axis": {"title": {"text": text}, "nticks": 5} for name, text in zip("xyz", titles, strict=True)
     }
@@ -91,7 +100,7 @@ def surface(belief: Belief, first: int = 0, second: int = 1) -> go.Figure:
     )
 
 
-def pairs(belief: Belief) -> go.Figure:
+def pairs(belief: Belief, output: str = "response", called: Sequence[str] | None = None) -> go.Figure:
     """Every pair of the first three directions, one above the other, so that a phone can show them."""
     found = _at_least_two(belief)
     couples = list(combinations(range(min(found.k, _PAIRS)), 2))
@@ -106,10 +115,10 @@ def pairs(belief: Belief) -> go.Figure:
         fig.add_trace(
             go.Contour(
                 x=values.u, y=values.v, z=values.mean, colorscale=SCALE, zmin=low, zmax=high, line={"width": 0.5},
-                showscale=i == 0, colorbar={"thickness": 12}, **axes,
+                showscale=i == 0, colorbar=_bar(output), **axes,
             )
         )  # fmt: skip
-        fig.add_trace(_dots(at[:, first], at[:, second], belief.y, low, high).update(axes))
+        fig.add_trace(_dots(at[:, first], at[:, second], belief.y, low, high, called).update(axes))
         top = 1.0 - i * step
         fig.update_layout({
             f"xaxis{i + 1 if i else ''}": {"title": {"text": f"direction {first + 1}"}, "anchor": axes["yaxis"]},
@@ -132,18 +141,27 @@ def _limits(values: Grid, belief: Belief) -> tuple[float, float]:
     return float(min(values.mean.min(), belief.y.min())), float(max(values.mean.max(), belief.y.max()))
 
 
-def _observations(u: Array, y: Array) -> go.Scatter:
+def _bar(output: str) -> dict[str, Any]:
+    return {"title": {"text": marked_up(output, CHARACTERS), "side": "right"}, "thickness": 12}
+
+
+def names_of(called: Sequence[str] | None, n: int) -> list[str]:
+    """How each of ``n`` observations is called where a pointer rests on it."""
+    return [f"observation {i + 1}" for i in range(n)] if called is None else list(called)
+
+
+def _observations(u: Array, y: Array, called: Sequence[str] | None) -> go.Scatter:
     return go.Scatter(
         x=u, y=y, mode="markers", marker={"color": BLUE, "size": 7, "opacity": 0.85}, name="observed",
-        text=[f"observation {i + 1}" for i in range(y.shape[0])],
+        text=names_of(called, y.shape[0]),
         hovertemplate="%{text}<br>%{x:.2f}: %{y:.4g}<extra></extra>",
     )  # fmt: skip
 
 
-def _dots(u: Array, v: Array, y: Array, low: float, high: float) -> go.Scatter:
+def _dots(u: Array, v: Array, y: Array, low: float, high: float, called: Sequence[str] | None) -> go.Scatter:
     return go.Scatter(
         x=u, y=v, mode="markers", name="observed",
-        text=[f"observation {i + 1}: {value:.4g}" for i, value in enumerate(y)],
+        text=[f"{name}: {value:.4g}" for name, value in zip(names_of(called, y.shape[0]), y, strict=True)],
         marker={
             "color": y, "colorscale": SCALE, "cmin": low, "cmax": high, "size": 9,
             "line": {"width": 1.5, "color": "#ffffff"}, "showscale": False,

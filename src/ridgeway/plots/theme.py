@@ -20,9 +20,15 @@ def template(dark: bool = False) -> go.layout.Template:
     paper = "#14181c" if dark else "#ffffff"
     axis = {
         "gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True,
-        "title": {"standoff": 8}, "zeroline": False,
+        "title": {"standoff": 8}, "zeroline": False, "exponentformat": "power",
     }  # fmt: skip
-    scene = {"backgroundcolor": paper, "gridcolor": line, "color": ink, "zerolinecolor": line}
+    scene = {
+        "exponentformat": "power",
+        "backgroundcolor": paper,
+        "gridcolor": line,
+        "color": ink,
+        "zerolinecolor": line,
+    }
     return go.layout.Template(
         layout={
             "font": {"family": FONT, "size": 13, "color": ink},

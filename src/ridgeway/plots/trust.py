@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from ridgeway.calibration import Calibration, calibration
 from ridgeway.directions import UnavailableError
 from ridgeway.embeddings import Linear
+from ridgeway.plots.response import names_of
 from ridgeway.plots.theme import BAND, BLUE, GREY, VERMILLION, figure
 from ridgeway.subspace import SubspaceUncertainty, uncertainty
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 _STEPS = 60  # of a campaign that are drawn
 
 
-def left_out(belief: Belief) -> go.Figure:
-    """Each observation against its prediction from all others, with 95 % intervals."""
+def left_out(belief: Belief, called: Sequence[str] | None = None) -> go.Figure:
+    """Each observation against its prediction from all others, with 95 % intervals.
+
+    ``called`` is how each observation is.
+    """
     found = calibration(belief)
     low = float(min(found.observed.min(), found.mean.min()))
     high = float(max(found.observed.max(), found.mean.max()))
@@ -31,7 +35,7 @@ def left_out(belief: Belief) -> go.Figure:
     dots = go.Scatter(
         x=found.mean, y=found.observed, mode="markers", marker={"color": BLUE, "size": 7}, name="observed",
         error_x={"type": "data", "array": 1.96 * found.std, "color": BLUE, "thickness": 1, "width": 0},
-        text=[f"observation {i + 1}" for i in range(found.mean.shape[0])],
+        text=names_of(called, found.mean.shape[0]),
         hovertemplate="%{text}<br>predicted %{x:.4g}, observed %{y:.4g}<extra></extra>",
     )  # fmt: skip
     fig = figure([equal, dots])
@@ -115,7 +119,7 @@ def dimensions(belief: Belief) -> go.Figure:
     fig = figure(dots, height=340)
     fig.update_xaxes(title_text="number of directions d", type="category")
     lowest = min(min(below), -1.0)
-    return fig.update_yaxes(title_text="nats below the best", range=[1.08 * lowest, -0.15 * lowest])
+    return fig.update_yaxes(title_text="nats beside the best", range=[1.08 * lowest, -0.15 * lowest])
 
 
 def optima(belief: Belief) -> go.Figure:
@@ -131,4 +135,4 @@ def optima(belief: Belief) -> go.Figure:
     fig = figure(dots, height=340)
     fig.update_xaxes(title_text="optimum, by evidence", dtick=max(1, len(found) // 12), range=[0.5, len(found) + 0.5])
     lowest = min(min(below), -1.0)
-    return fig.update_yaxes(title_text="nats below the best", range=[1.08 * lowest, -0.08 * lowest])
+    return fig.update_yaxes(title_text="nats beside the best", range=[1.08 * lowest, -0.08 * lowest])

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING
 
 from ridgeway import validation
 from ridgeway.belief import Belief
-from ridgeway.labels import labels
 from ridgeway.learner import ActiveLearner
-from ridgeway.report import advice, campaign, reproduce, sections, sentences
+from ridgeway.report import advice, campaign, sections, sentences, subject
 from ridgeway.report.content import Content, Section, present
 from ridgeway.report.facts import Facts, facts
 from ridgeway.report.page import page
+from ridgeway.report.subject import Subject
+from ridgeway.report.tables import counted
 
 if TYPE_CHECKING:
     from ridgeway.subspace import SubspaceUncertainty
 
-__all__ = ["Content", "content", "render", "write"]
+__all__ = ["Content", "Subject", "content", "render", "write"]
 
 
 def write(
-    source: Belief | ActiveLearner,
+    source: Belief | ActiveLearner | Subject,
     path: str | Path,
     names: Sequence[str] | None = None,
     title: str = "Ridgeway report",
@@ -58,7 +59,7 @@ def write(
 
 
 def render(
-    source: Belief | ActiveLearner,
+    source: Belief | ActiveLearner | Subject,
     names: Sequence[str] | None = None,
     title: str = "Ridgeway report",
     history: Sequence[Belief | SubspaceUncertainty] = (),
@@ -69,84 +70,78 @@ def render(
 
 
 def content(
-    source: Belief | ActiveLearner,
+    source: Belief | ActiveLearner | Subject,
     names: Sequence[str] | None = None,
     title: str = "Ridgeway report",
     history: Sequence[Belief | SubspaceUncertainty] = (),
     suggestions: int = 4,
 ) -> Content:
     """What the report says, before it becomes a page; arguments as for :func:`write`."""
-    if not isinstance(source, Belief | ActiveLearner):
+    if isinstance(source, Subject):
+        about = source
+    elif isinstance(source, Belief | ActiveLearner):
+        about = subject.of(source, names, validation.count(suggestions, "suggestions"))
+    else:
         raise TypeError(f"source must be a Belief or an ActiveLearner, got {type(source).__name__}")
-    suggestions = validation.count(suggestions, "suggestions")
-    learner = source if isinstance(source, ActiveLearner) else None
-    D = source.space.D if isinstance(source, ActiveLearner) else source.X.shape[1]
-    called = labels(learner.space.names if names is None and learner is not None else names, D)
-    belief = source if isinstance(source, Belief) else source.belief if source.record.n else None
+    belief = about.belief
     if belief is None:
-        assert learner is not None
-        return _before_data(learner, called, title, suggestions)
-    found = facts(belief, called)
-    ahead = (
-        campaign.without_learner(found)
-        if learner is None
-        else campaign.with_learner(learner, found, called, suggestions)
-    )
+        return _before_data(about, title)
+    found = facts(belief, about.labels)
+    linear = found.directions is not None or not found.shares_mean_something
     return Content(
         title,
-        f"{belief.y.shape[0]:,} observations of {D:,} inputs · {belief.model} · {belief.inference} inference",
-        sentences.headline(found.directions, found.explained, D) if _linear(found) else _without_directions(found),
-        _sentences(found, learner),
+        f"{counted(belief.y.shape[0], 'observation')} of {counted(about.D, 'input')} · {belief.model} · "
+        f"{belief.inference} inference",
+        sentences.headline(found.directions, found.explained, about.D) if linear else _without_directions(found),
+        _sentences(found, about),
         advice.warnings(belief, found.calibration, found.angle),
         (
-            sections.response(found),
+            sections.response(found, about),
             sections.inputs(found),
-            ahead,
-            sections.trust(found, history),
+            campaign.without_learner(found) if about.learner is None else campaign.with_learner(about, found),
+            sections.trust(found, about, (*about.history, *history)),
             sections.searching(found),
-            sections.data(found),
-            reproduce.reproduce(belief, learner),
+            sections.data(found, about),
+            about.reproduce,
         ),
     )
-
-
-def _linear(found: Facts) -> bool:
-    return found.directions is not None or not found.shares_mean_something
 
 
 def _without_directions(found: Facts) -> str:
     share = found.explained
     if share is None:
         return "There are too few observations to say how much is explained."
-    return f"{found.belief.model} explains {sentences.percent(max(share, 0.0))} of the variation, input by input."
+    return f"{found.belief.model} explains {sentences.percent(share)} of the variation, input by input."
 
 
-def _sentences(found: Facts, learner: ActiveLearner | None) -> tuple[str, ...]:
+def _sentences(found: Facts, about: Subject) -> tuple[str, ...]:
+    k = 0 if found.directions is None else found.directions.k
     return present(
         [
             "" if found.directions is None else sentences.shares(found.directions),
             sentences.inputs(found.labels, found.shares) if found.shares_mean_something else "",
-            "" if found.angle is None else sentences.certainty(found.angle),
+            "" if found.angle is None else sentences.certainty(found.angle, k, about.D),
             "" if found.calibration is None else sentences.calibrated(found.calibration),
-            "" if learner is None else sentences.campaign(learner),
+            about.standing,
         ]
     )
 
 
-def _before_data(learner: ActiveLearner, called: tuple[str, ...], title: str, suggestions: int) -> Content:
+def _before_data(about: Subject, title: str) -> Content:
     why = "there are no observations"
+    assert about.learner is not None
     return Content(
         title,
-        f"no observations yet of {len(called):,} inputs · {learner.embedding}",
+        f"no observations yet of {counted(about.D, 'input')} · {about.learner.embedding}",
         "Nothing is known yet: run the experiments below first.",
-        (sentences.campaign(learner),),
+        (about.standing,),
         (),
         (
-            campaign.with_learner(learner, None, called, suggestions),
+            campaign.with_learner(about, None),
             Section("response", "The response over the learned directions", "", missing=why),
             Section("inputs", "Which inputs matter", "", missing=why),
             Section("trust", "How sure it is", "", missing=why),
             Section("data", "The data", "", missing=why),
-            reproduce.reproduce(None, learner),
+            about.reproduce,
         ),
     )

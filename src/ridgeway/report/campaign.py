@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ridgeway import plots
-from ridgeway.candidates import Candidates, of_belief, of_learner
+from ridgeway import acquisition, plots
+from ridgeway.candidates import Candidates, of_learner
 from ridgeway.directions import UnavailableError
 from ridgeway.pool import Pool
-from ridgeway.report.content import Download, Picture, Section, picture
+from ridgeway.report.content import Download, Picture, Section, picture, present
 from ridgeway.report.facts import Facts
-from ridgeway.report.tables import Table, csv_file, plan
+from ridgeway.report.points import Points, Suggestions
+from ridgeway.report.sentences import amount
+from ridgeway.report.subject import Subject
+from ridgeway.report.tables import Table, counted, csv_file, plan
+from ridgeway.types import Array
 
 if TYPE_CHECKING:
     from ridgeway.learner import ActiveLearner
@@ -40,44 +44,45 @@ def _plain(found: Facts) -> go.Figure:
     return plots.information(found.belief)
 
 
-def with_learner(learner: ActiveLearner, found: Facts | None, labels: tuple[str, ...], n: int) -> Section:
+def with_learner(subject: Subject, found: Facts | None) -> Section:
     """The next suggestions with their scores, and how they compare with other candidates."""
-    choice = learner.preview(n) if n else None
-    if choice is None or choice.X.shape[0] == 0:
-        why = "none were asked for" if not n else "the pool is exhausted"
-        return Section("next", _TITLE, "", missing=why)
-    suggested = Candidates(choice.X, choice.scores)
-    order = np.arange(len(labels)) if found is None else found.order
-    files = [_file("suggestions", "The suggestions with all inputs (CSV, gzip)", choice.X, labels)]
-    out = learner.pending
-    tables: tuple[Table, ...] = (plan(choice.X, choice.scores, labels, order[:_COLUMNS]),)
-    intro = _intro(choice.scores, len(out), len(labels) - _COLUMNS)
-    if len(out):
-        files.append(_file("out", "Experiments that are out (CSV, gzip)", out, labels))
-    drawn = (_information(learner, found, suggested),) if found is not None else ()
-    return Section("next", _TITLE, intro, drawn, tables, tuple(f for f in files if f is not None))
+    assert subject.learner is not None
+    assert subject.suggested is not None
+    chosen, out = subject.suggested, subject.out
+    if chosen.missing:
+        return Section("next", _TITLE, "", missing=chosen.missing)
+    important = range(subject.D) if found is None else found.order
+    order = [subject.columns[int(j)] for j in important[:_COLUMNS]]
+    files = [_file("suggestions", "The suggestions with all inputs (CSV, gzip)", chosen.points)]
+    tables: tuple[Table, ...] = (plan(chosen.points, chosen.nats, order),)
+    intro = _intro(chosen.nats, out.n, subject.D - _COLUMNS)
+    if out.n:
+        files.append(_file("out", "Experiments that are out (CSV, gzip)", out))
+    drawn = (_information(subject.learner, found, chosen),) if found is not None else ()
+    text = " ".join(present([intro, *subject.advice, subject.fixed]))
+    return Section("next", _TITLE, text, drawn, tables, tuple(f for f in files if f is not None))
 
 
-def _intro(scores: object, out: int, more: int) -> str:
-    known = np.asarray(scores, dtype=float)
-    known = known[np.isfinite(known)]
+def _intro(nats: Array, out: int, more: int) -> str:
+    known = nats[np.isfinite(nats)]
     first = (
         "The model is not asked yet: these fill the space."
         if known.size == 0
-        else f"The best single experiment is expected to teach {known[0]:.2f} nats."
+        else f"The best single experiment is expected to teach {amount(known[0])}."
         if known.size == 1
-        else f"Together these are expected to teach {known.sum():.2f} nats, each given those before it."
+        else f"Together these are expected to teach {amount(known.sum())}, each given those before it."
     )
-    waiting = f" {out} experiment{' is' if out == 1 else 's are'} out and taken into account." if out else ""
-    return first + waiting + (f" {more:,} less important inputs are in the file." if more > 0 else "")
+    waiting = f" {counted(out, 'experiment')} {'is' if out == 1 else 'are'} out and taken into account." if out else ""
+    rest = f" {counted(more, 'less important input')} {'is' if more == 1 else 'are'} in the file." if more > 0 else ""
+    return first + waiting + rest
 
 
-def _information(learner: ActiveLearner, found: Facts, suggested: Candidates) -> Picture:
+def _information(learner: ActiveLearner, found: Facts, chosen: Suggestions) -> Picture:
     def draw() -> go.Figure:
         if found.directions is None:
             raise UnavailableError(found.no_directions)
-        candidates = of_learner(learner) if learner.has_score else of_belief(found.belief)
-        return plots.information(found.belief, candidates, suggested)
+        alone = acquisition.score(acquisition.information, learner.outlook(), chosen.X)
+        return plots.information(found.belief, of_learner(learner), Candidates(chosen.X, alone))
 
     where = "the pool" if isinstance(learner.space, Pool) else "the box"
     return picture(
@@ -85,6 +90,6 @@ def _information(learner: ActiveLearner, found: Facts, suggested: Candidates) ->
     )
 
 
-def _file(name: str, text: str, X: object, labels: tuple[str, ...]) -> Download | None:
-    uri = csv_file(X, None, labels)
+def _file(name: str, text: str, points: Points) -> Download | None:
+    uri = csv_file(points)
     return None if uri is None else Download(f"{name}.csv.gz", text, uri)

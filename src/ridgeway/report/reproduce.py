@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 _PACKAGES = ("ridgeway", "numpy", "scipy", "scikit-learn", "plotly")
 
 
-def reproduce(belief: Belief | None, learner: ActiveLearner | None) -> Section:
-    """Versions, settings and the lines of code."""
+def reproduce(
+    belief: Belief | None, learner: ActiveLearner | None, command: str = "", inputs: Table | None = None
+) -> Section:
+    """Versions, settings and the lines of code, or a campaign's ``command`` and its ``inputs``."""
     rows = [(name, version(name)) for name in _PACKAGES]
     rows += [("Python", sys.version.split()[0]), ("platform", f"{platform.system()} {platform.machine()}")]
     if belief is not None:
@@ -32,10 +34,9 @@ def reproduce(belief: Belief | None, learner: ActiveLearner | None) -> Section:
     if learner is not None:
         rows += [("acquisition", str(learner.acquisition)), ("random state", str(learner.random_state))]
     table = Table(("what", "which"), tuple(rows), "Versions and settings.")
-    return Section(
-        "reproduce", "How to reproduce it", "With the data of this page and the same versions:", tables=(table,),
-        code=_code(belief, learner),
-    )  # fmt: skip
+    intro = f"With the {'campaign' if command else 'data of this page'} and the same versions:"
+    tables = (table,) if inputs is None else (inputs, table)
+    return Section("reproduce", "How to reproduce it", intro, tables=tables, code=command or _code(belief, learner))
 
 
 def _code(belief: Belief | None, learner: ActiveLearner | None) -> str:

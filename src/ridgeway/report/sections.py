@@ -12,9 +12,10 @@ from ridgeway.directions import UnavailableError
 from ridgeway.plots.inputs import TOP
 from ridgeway.plots.trust import measured
 from ridgeway.report.advice import FEW
-from ridgeway.report.content import Download, Picture, Section, picture
+from ridgeway.report.content import Download, Picture, Section, picture, present
 from ridgeway.report.facts import Facts
-from ridgeway.report.tables import Table, csv_file, number, observations
+from ridgeway.report.subject import Subject
+from ridgeway.report.tables import Table, counted, csv_file, number, observations
 from ridgeway.subspace import SubspaceUncertainty
 
 if TYPE_CHECKING:
@@ -25,22 +26,26 @@ _COLUMNS = 8  # inputs in the table of observations
 _ROWS = 1000  # observations in it
 
 
-def response(found: Facts) -> Section:
+def response(found: Facts, subject: Subject) -> Section:
     """The response over the learned directions."""
-    belief = found.belief
-    intro = (
-        "Each direction is a weighted sum of the inputs, mapped to between -1 and 1. Dots are observations; what the "
-        "belief expects between them is drawn with them."
+    belief, called = found.belief, subject.observed.called
+    intro = " ".join(
+        [
+            "Each direction is a weighted sum of the inputs, mapped to between -1 and 1.",
+            *subject.remarks,
+            "Dots are observations; what the belief expects between them is drawn with them.",
+        ]
     )
     if found.directions is None:
         return Section("response", "The response", intro, missing=found.no_directions)
-    shown = [picture("response", *_RESPONSE[min(found.directions.k, 3)], lambda: plots.response(belief))]
+    title, caption = _RESPONSE[min(found.directions.k, 3)]
+    shown = [picture("response", title, caption, lambda: plots.response(belief, subject.output, called))]
     if found.directions.k >= 2:
         title, caption = (
             "The surface",
             "The same over the first two directions; drag it, or use the arrow keys, to turn it.",
         )
-        shown.append(picture("surface", title, caption, lambda: plots.surface(belief)))
+        shown.append(picture("surface", title, caption, lambda: plots.surface(belief, output=subject.output)))
     return Section("response", "The response over the learned directions", intro, tuple(shown))
 
 
@@ -104,11 +109,12 @@ def _share_table(found: Facts) -> Table:
     return Table(("input", "share", "5 %", "95 %"), rows, f"The {len(rows)} largest shares of {len(found.labels):,}.")
 
 
-def trust(found: Facts, history: Sequence[Belief | SubspaceUncertainty]) -> Section:
+def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUncertainty]) -> Section:
     """How sure it is."""
     belief = found.belief
     n = belief.y.shape[0]
-    why = f"{n} observations are too few to check predictions ({FEW} are needed)" if n < FEW else "y does not vary"
+    few = f"{counted(n, 'observation')} {'is' if n == 1 else 'are'} too few to check predictions ({FEW} are needed)"
+    why = few if n < FEW else "the observations do not vary"
 
     def checked() -> None:
         if found.calibration is None:
@@ -116,7 +122,7 @@ def trust(found: Facts, history: Sequence[Belief | SubspaceUncertainty]) -> Sect
 
     def left_out() -> go.Figure:
         checked()
-        return plots.left_out(belief)
+        return plots.left_out(belief, subject.observed.called)
 
     def coverage() -> go.Figure:
         checked()
@@ -218,16 +224,17 @@ def _or_none(value: float | None) -> str:
     return "not needed" if value is None else f"{value:+.2f} (below 0 is better)"
 
 
-def data(found: Facts) -> Section:
+def data(found: Facts, subject: Subject) -> Section:
     """The observations."""
-    belief = found.belief
-    n, order = belief.y.shape[0], found.order[:_COLUMNS]
+    belief, observed = found.belief, subject.observed
+    n, order = belief.y.shape[0], [subject.columns[j] for j in found.order[:_COLUMNS]]
     predicted = None if found.calibration is None else found.calibration.mean
-    uri = csv_file(belief.X, belief.y, found.labels)
+    uri = csv_file(observed, belief.y, "y" if observed.ids is None else subject.output)
     intro = "" if uri else "The data are too large to travel inside this page in full."
     if n > _ROWS:
         intro = f"The first {_ROWS:,} of {n:,} observations. {intro}"
     left = None if predicted is None else predicted[:_ROWS]
-    table = observations(belief.X[:_ROWS], belief.y[:_ROWS], left, found.labels, order)
+    table = observations(observed.first(_ROWS), belief.y[:_ROWS], left, order, subject.output)
     files = (Download("observations.csv.gz", "All observations and inputs (CSV, gzip)", uri),) if uri else ()
-    return Section("data", "The data", intro.strip(), tables=(table,), downloads=files)
+    text = " ".join(present([intro.strip(), subject.fixed]))
+    return Section("data", "The data", text, tables=(table,), downloads=files)

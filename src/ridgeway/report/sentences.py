@@ -1,9 +1,8 @@
-"""Plain sentences from the numbers of a belief."""
+"""Plain sentences from the numbers of a belief; a number that says nothing makes no sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +11,11 @@ from ridgeway.directions import Directions
 from ridgeway.draws import Interval
 from ridgeway.subspace import SubspaceUncertainty
 
-if TYPE_CHECKING:
-    from ridgeway.learner import ActiveLearner
-
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PINNED, _ROUGH = 10.0, 35.0  # degrees up to which a subspace is pinned down, or known roughly
 _STANDS_OUT = 0.05  # share of the variation that makes an input worth naming
+_NONE, _ALL = "0 %", "100 %"
+_HARDLY, _NEARLY = "less than 1 %", "more than 99 %"
 LITTLE = 0.3  # share of variance below which little is explained
 
 
@@ -29,53 +27,93 @@ def word(n: int) -> str:
 def percent(share: float) -> str:
     """A share as a percentage that does not claim 0 or 100 unless it is."""
     value = 100.0 * share
-    if 0.0 < value < 0.5:
-        return "less than 1 %"
-    if 99.5 <= value < 100.0:
-        return "more than 99 %"
-    return f"{value:.0f} %"
+    if value <= 0.0:
+        return _NONE
+    if value >= 100.0:
+        return _ALL
+    return _HARDLY if value < 0.5 else _NEARLY if value >= 99.5 else f"{value:.0f} %"
+
+
+def span(best: float, low: float, high: float) -> str:
+    """A share with what it may be, without saying the same twice.
+
+    >>> span(0.6, 0.5, 0.7), span(0.002, 0.0001, 0.004), span(0.03, 0.001, 0.07), span(0.97, 0.93, 0.998)
+    ('60 %, between 50 % and 70 %', 'less than 1 %', '3 %, up to 7 %', '97 %, at least 93 %')
+    """
+    said, least, most = percent(best), percent(low), percent(high)
+    least, most = _HARDLY if most == _HARDLY else least, _NEARLY if least == _NEARLY else most
+    if least == most:
+        return least if said in (_NONE, _ALL, least) else f"{said} on average, {least} in most cases"
+    nothing, everything = least in (_NONE, _HARDLY), most in (_ALL, _NEARLY)
+    if nothing and everything:
+        return f"{said}, but it may be anything"
+    if nothing:
+        return said if said == most else f"{said}, up to {most}"
+    if everything:
+        return said if said == least else f"{said}, at least {least}"
+    return f"{said}, between {least} and {most}"
+
+
+def amount(nats: float) -> str:
+    """An amount of information."""
+    return "next to nothing" if nats < 0.005 else f"{nats:,.2f} nats"
 
 
 def headline(found: Directions | None, explained: float | None, D: int) -> str:
     """What carries the variation."""
     if found is None:
         return "No combination of inputs stands out yet."
-    many = "One combination" if found.k == 1 else f"{word(found.k).capitalize()} combinations"
     carry = "carries" if found.k == 1 else "carry"
-    what = f"{many} of the {D:,} inputs {carry}" if D > 1 else f"The only input {carry}"
+    what = f"{_combinations(found.k, D)} {carry}"
     if explained is None or not np.isfinite(explained):
         return f"{what} what the fit knows of the response; there are too few observations to say how much that is."
+    share = percent(explained)
+    if share == _NONE:
+        return f"{what} nothing yet that would predict one observation from the others: all of it passes for noise."
     if explained < LITTLE:
-        return f"{what} only {percent(max(explained, 0.0))} of the variation so far; the rest passes for noise."
-    return f"{what} {percent(explained)} of the variation; the rest passes for noise."
+        so_far = share if share == _HARDLY else f"only {share}"
+        return f"{what} {so_far} of the variation so far; the rest passes for noise."
+    return f"{what} {share} of the variation" + ("." if share == _ALL else "; the rest passes for noise.")
+
+
+def _combinations(k: int, D: int) -> str:
+    if D == 1:
+        return "The only input"
+    if k >= D:
+        return f"The {word(D)} inputs together"
+    return f"{word(k).capitalize()} combination{'' if k == 1 else 's'} of the {D:,} inputs"
 
 
 def shares(found: Directions) -> str:
     """How the directions divide what they explain."""
-    if found.k == 1:
+    if found.k == 1 or not np.all(np.isfinite(found.share)):
         return ""
     parts = [f"direction {i + 1} accounts for {percent(float(s))}" for i, s in enumerate(found.share)]
-    return f"Of what they explain, {', '.join(parts[:-1])} and {parts[-1]}."
+    return f"Of what they explain, {listed(parts)}."
 
 
 def inputs(labels: Sequence[str], interval: Interval, few: int = 3) -> str:
-    """The inputs that matter most."""
+    """The inputs that matter most; nothing where there is only one."""
+    if len(labels) < 2 or not np.all(np.isfinite(interval.mean)):
+        return ""
     order = np.argsort(-interval.mean, kind="stable")[:few]
     largest = float(interval.mean[order[0]])
-    if largest < _STANDS_OUT and len(labels) > few:
+    if largest < _STANDS_OUT:
         return f"No single input stands out: the largest share is that of {labels[order[0]]}, {percent(largest)}."
     parts = [
-        f"{labels[j]} ({percent(float(interval.mean[j]))}, between {percent(float(interval.low[j]))} "
-        f"and {percent(float(interval.high[j]))})"
+        f"{labels[j]} ({span(float(interval.mean[j]), float(interval.low[j]), float(interval.high[j]))})"
         for j in order
+        if interval.mean[j] >= _STANDS_OUT
     ]
     if len(parts) == 1:
-        return f"Its share of the variation: {parts[0]}."
-    return f"The inputs that matter most are {', '.join(parts[:-1])} and {parts[-1]}."
+        return f"The input that matters most is {parts[0]}."
+    return f"The inputs that matter most are {listed(parts)}."
 
 
-def certainty(angle: SubspaceUncertainty) -> str:
-    """How well the subspace is known."""
+def certainty(angle: SubspaceUncertainty, k: int = 2, D: int | None = None) -> str:
+    """How well the subspace of ``k`` directions among ``D`` inputs is known; nothing where there is no other."""
+    if k == D or not np.isfinite(angle.median):
+        return ""
     how = (
         "pinned down"
         if angle.median <= _PINNED
@@ -83,24 +121,33 @@ def certainty(angle: SubspaceUncertainty) -> str:
         if angle.median <= _ROUGH
         else "not known well yet"
     )
+    low, high = degrees(angle.low), degrees(angle.high)
+    most = f"90 % between {low} and {high}; " if low != high else ""
+    away = degrees(angle.median)
     return (
-        f"The directions are {how}: what else the data allow is about {angle.median:.0f}° away "
-        f"(90 % between {angle.low:.0f}° and {angle.high:.0f}°; 0° is certainty, 90° ignorance)."
+        f"The direction{' is' if k == 1 else 's are'} {how}: what else the data allow is "
+        f"{away if away.startswith('less') else f'about {away}'} away ({most}0° is certainty, 90° ignorance)."
     )
+
+
+def degrees(angle: float) -> str:
+    """An angle."""
+    return "less than 1°" if 0.0 < angle < 0.5 else f"{angle:.0f}°"
 
 
 def calibrated(found: Calibration) -> str:
     """Whether intervals mean what they say."""
     got, n = found.at(0.95), found.observed.shape[0]
-    text = f"Intervals that promise 95 % hold {percent(got)} of {n} observations, each predicted from the others"
+    if not np.isfinite(got):
+        return ""
+    held = f"all {n:,} observations" if got >= 1.0 else f"{percent(got)} of {n:,} observations"
+    text = f"Intervals that promise 95 % hold {held}, each predicted from the others"
     i = int(np.argmin(np.abs(found.levels - 0.95)))
     if got < found.low[i]:
         return f"{text}: the intervals are too narrow."
     return f"{text}, as they should." if got <= found.high[i] else f"{text}: they are on the cautious side."
 
 
-def campaign(learner: ActiveLearner) -> str:
-    """Where a campaign stands."""
-    told, out, failed = learner.record.n, len(learner.pending), len(learner.failed)
-    text = f"{told:,} experiment{'' if told == 1 else 's'} done, {out:,} out, {failed:,} failed."
-    return f"{text} The last loop ended because {learner.ended}." if learner.ended else text
+def listed(parts: Sequence[str]) -> str:
+    """With commas and an and."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

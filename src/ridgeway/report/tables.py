@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ridgeway.report.points import Points
 from ridgeway.types import Array
 
 _LARGEST = 700_000  # bytes of a file inside the report
@@ -30,12 +31,15 @@ class Table:
 
 
 def number(value: float, digits: int = 5) -> str:
-    """A number for people: no exponent where it can be helped."""
+    """A number for people: no exponent where it can be helped.
+
+    >>> [number(v) for v in (0.25, 99999.7, 1234567.0, 1e12, 1.5e-7)]
+    ['0.25', '100,000', '1,234,567', '1e+12', '1.5e-07']
+    """
     if not np.isfinite(value):
         return "–"
-    if value == 0 or 1e-4 <= abs(value) < 10**digits:
-        return f"{value:.{digits}g}"
-    return f"{value:,.0f}" if 10**digits <= abs(value) < 1e10 else f"{value:.{digits - 1}e}"
+    text = f"{value + 0.0:.{digits}g}"  # adding 0 takes the sign from -0
+    return f"{value:,.0f}" if "e" in text and 1.0 <= abs(value) < 1e10 else text
 
 
 def dense(X: Any, columns: Any) -> Array:
@@ -44,40 +48,53 @@ def dense(X: Any, columns: Any) -> Array:
     return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=float)
 
 
-def observations(X: Any, y: Array, predicted: Array | None, labels: Sequence[str], order: Any) -> Table:
+def observations(points: Points, y: Array, predicted: Array | None, order: Sequence[int], output: str) -> Table:
     """Every observation with its most important inputs."""
-    values = dense(X, order)
-    named = tuple(labels[int(j)] for j in order)
+    values = dense(points.values, list(order))
+    named = tuple(points.columns[j] for j in order)
     extra = () if predicted is None else ("predicted from the others",)
     rows = []
-    for i in range(y.shape[0]):
+    for i, name in enumerate(points.ids or map(str, range(1, points.n + 1))):
         left = () if predicted is None else (number(float(predicted[i])),)
-        rows.append((str(i + 1), number(float(y[i])), *left, *(number(float(v)) for v in values[i])))
-    left_out = X.shape[1] - len(named)
-    caption = f"{y.shape[0]:,} observations" + (
-        f" and the {len(named)} inputs that matter most; {left_out:,} other inputs are in the file."
+        notes = (column[i] for column in points.notes.values())
+        rows.append((name, *notes, number(float(y[i])), *left, *(number(float(v)) for v in values[i])))
+    left_out = len(points.columns) - len(named)
+    caption = f"{counted(points.n, 'observation')}" + (
+        f" and the {len(named)} inputs that matter most; {counted(left_out, 'other input')} "
+        f"{'is' if left_out == 1 else 'are'} in the file."
         if left_out
         else "."
     )
-    return Table(("no.", "response", *extra, *named), tuple(rows), caption, words=False)
+    head = ("no." if points.ids is None else "trial", *points.notes, output, *extra, *named)
+    return Table(head, tuple(rows), caption, words=False)
 
 
-def plan(X: Array, scores: Array, labels: Sequence[str], order: Any) -> Table:
+def plan(points: Points, nats: Array, order: Sequence[int]) -> Table:
     """Suggestions as columns, inputs as rows, the important ones first."""
-    head = ("input", *(f"no. {i + 1}" for i in range(X.shape[0])))
-    first = ("expected information, nats", *("fills the space" if np.isnan(s) else f"{s:.3f}" for s in scores))
-    rows = [(labels[int(j)], *(number(float(v), 6) for v in X[:, int(j)])) for j in order]
-    return Table(head, (first, *rows), f"{X.shape[0]} suggestions, in the order to run them.")
+    head = ("input", *(f"no. {i + 1}" for i in range(points.n)))
+    first = ("expected information, nats", *("fills the space" if np.isnan(s) else f"{s:.3f}" for s in nats))
+    rows = [(points.columns[j], *(number(float(v), 6) for v in points.values[:, j])) for j in order]
+    notes = [(name, *column) for name, column in points.notes.items()]
+    what = f"{counted(points.n, 'suggestion')}" + (", in the order to run them." if points.n > 1 else ".")
+    return Table(head, (first, *notes, *rows), what)
 
 
-def csv_file(X: Any, y: Array | None, labels: Sequence[str], what: str = "y") -> str | None:
+def counted(n: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def csv_file(points: Points, y: Array | None = None, what: str = "y") -> str | None:
     """Rows as a gzipped CSV in a data URI, to the last digit; ``None`` if that is too large."""
-    if X.shape[0] * X.shape[1] > _CELLS:
+    if points.n * len(points.columns) > _CELLS:
         return None
+    columns: list[tuple[str, Sequence[Any]]] = [] if points.ids is None else [("trial", points.ids)]
+    columns += points.notes.items()
+    columns += zip(points.columns, dense(points.values, slice(None)).T.tolist(), strict=True)
+    columns += [] if y is None else [(what, y.tolist())]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*labels, *([] if y is None else [what])])
-    values = dense(X, slice(None)).tolist()
-    writer.writerows(values if y is None else [[*row, v] for row, v in zip(values, y.tolist(), strict=True)])
+    writer.writerow([name for name, _ in columns])
+    writer.writerows(zip(*(column for _, column in columns), strict=True))
     packed = base64.b64encode(gzip.compress(out.getvalue().encode(), mtime=0)).decode()
     return f"data:application/gzip;base64,{packed}" if len(packed) <= _LARGEST else None

@@ -1,0 +1,144 @@
+"""A campaign as the subject of a report: its names, units and values, and the numbers of its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ridgeway.campaign import table
+from ridgeway.campaign.advice import advise
+from ridgeway.campaign.chain import Chain, observed
+from ridgeway.campaign.trial import Trial
+from ridgeway.directions import UnavailableError
+from ridgeway.errors import NothingLeftError
+from ridgeway.inputs import Fixed, Input, InputList
+from ridgeway.report.points import Points, Suggestions
+from ridgeway.report.reproduce import reproduce
+from ridgeway.report.subject import EXHAUSTED, NONE_ASKED, Subject, nothing
+from ridgeway.report.tables import Table, counted, number
+from ridgeway.subspace import SubspaceUncertainty, uncertainty
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.belief import Belief
+    from ridgeway.campaign.campaign import Campaign
+    from ridgeway.campaign.setup import Setup
+
+_FEW = 6  # inputs that are fixed and named in a sentence
+NotesOf = Callable[[Array], Mapping[str, str]]
+
+
+def subject(
+    campaign: Campaign, chain: Chain, ahead: Chain, trials: Sequence[Trial], n: int, notes_of: NotesOf
+) -> Subject:
+    """What a report says of a campaign whose belief ``chain`` has.
+
+    ``ahead`` is a chain of its own that the next ``n`` points are chosen by: nothing of it is kept.
+    ``notes_of`` gives the columns of text that go with a pool's point.
+    """
+    setup, learner, belief = campaign.setup, chain.learner, chain.belief()
+    notes = tuple(notes_of(trials[0].x)) if trials else ()
+    inputs = setup.inputs
+    suggested = _suggested(ahead, n, notes_of)
+    return Subject(
+        belief,
+        learner,
+        labels=setup.names if inputs is None else inputs.axes,
+        observed=_points(setup, observed(trials), notes),
+        columns=tuple(range(len(setup.names))) if inputs is None else inputs.free,
+        out=_points(setup, [trial for trial in trials if trial.state == "asked"], notes),
+        suggested=suggested,
+        reproduce=reproduce(belief, learner, _command(campaign), _inputs(setup)),
+        output=setup.output_label,
+        standing=f"The campaign {campaign.name!r} so far: {table.counted(trials)}.",
+        remarks=_logged(inputs),
+        fixed=_fixed(inputs),
+        advice=_advice(chain, suggested),
+        history=_course(chain, belief),
+    )
+
+
+def _points(setup: Setup, trials: Sequence[Trial], notes: Sequence[str]) -> Points:
+    values = np.stack([t.x for t in trials]) if trials else np.zeros((0, len(setup.names)))
+    kept = {key: [(t.notes or {}).get(key, "") for t in trials] for key in notes}
+    return Points(values, setup.labels, tuple(str(t.id) for t in trials), kept)
+
+
+def _suggested(ahead: Chain, n: int, notes_of: NotesOf) -> Suggestions:
+    """What an ask for ``n`` would give, each with the nats that it is expected to teach."""
+    columns = ahead.setup.labels
+    if not n:
+        return nothing(columns, NONE_ASKED)
+    n = int(min(n, ahead.learner.record.n_left))
+    if not n:
+        return nothing(columns, EXHAUSTED)
+    try:
+        values, expected = ahead.choose(n)
+    except NothingLeftError as reason:
+        return nothing(columns, str(reason))
+    rows = [notes_of(x) for x in values]
+    notes = {key: [row[key] for row in rows] for key in rows[0]}
+    nats = np.array([np.nan if value is None else value for value in expected])
+    return Suggestions(ahead.setup.coordinates(values), nats, Points(values, columns, notes=notes))
+
+
+def _advice(chain: Chain, suggested: Suggestions) -> tuple[str, ...]:
+    """Whether to go on, where the first suggestion is the best experiment there is."""
+    if chain.learner.acquisition not in ("bald", "information") or not np.isfinite(suggested.nats[:1]).any():
+        return ()
+    assert chain.fit is not None
+    return (str(advise(float(suggested.nats[0]), chain.fit.summary["degrees"])),)
+
+
+def _course(chain: Chain, belief: Belief) -> tuple[SubspaceUncertainty, ...]:
+    """How sure the subspace was at each ask; a fit of an earlier version does not know."""
+    assert chain.fit is not None
+    kept = tuple(SubspaceUncertainty(*step) for step in chain.fit.summary.get("course", ()))
+    if kept:
+        return kept
+    try:
+        return (uncertainty(belief),)
+    except UnavailableError:
+        return ()
+
+
+def _logged(inputs: InputList | None) -> tuple[str, ...]:
+    if inputs is None or not any(isinstance(item, Input) and item.log for item in inputs.items):
+        return ()
+    return (
+        "Inputs on a log scale enter as the logarithm to base 10 of their values, so that each decade counts alike.",
+    )
+
+
+def _fixed(inputs: InputList | None) -> str:
+    held = [] if inputs is None else [item for item in inputs.items if isinstance(item, Fixed)]
+    if not held:
+        return ""
+    if len(held) > _FEW:
+        return f"{counted(len(held), 'more input')} are held fixed; they are in the file."
+    return f"Held fixed: {', '.join(f'{item.label} at {number(item.value)}' for item in held)}."
+
+
+def _inputs(setup: Setup) -> Table:
+    """What varies, and between which ends."""
+    if setup.inputs is None:
+        rows = tuple((name, "column of the pool") for name in setup.names)
+        return Table(("input", "what it is"), rows, f"{counted(len(rows), 'input')} of the pool.")
+    rows = tuple((item.label, _described(item)) for item in setup.inputs.items)
+    return Table(("input", "what it is"), rows, f"{counted(len(rows), 'input')} of the campaign.")
+
+
+def _described(item: Input | Fixed) -> str:
+    if isinstance(item, Fixed):
+        return f"fixed at {number(item.value)}"
+    kinds = ["log scale"] * item.log + ["whole numbers"] * item.integer
+    return ", ".join([f"{number(item.lower)} to {number(item.upper)}", *kinds])
+
+
+def _command(campaign: Campaign) -> str:
+    """Without the folder or the server's address, which are nobody else's business."""
+    place = "ADDRESS" if "://" in campaign.where else Path(campaign.where).name
+    return f"ridgeway report --campaign '{place}' --name '{campaign.name}' -o report.html"
