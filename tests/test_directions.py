@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -80,6 +82,19 @@ def test_shares_exist_for_every_model(model: rw.Diagonal | rw.Isotropic) -> None
     assert draws.shares(belief, belief.embedding[None])[0] == pytest.approx(belief.importances(), abs=1e-8)
     with pytest.raises(UnavailableError, match="no shared combinations"):
         directions(belief)
+
+
+def test_a_row_that_has_shrunk_to_nothing_is_no_direction(belief: rw.Belief) -> None:
+    shrunk = replace(belief)
+    shrunk.__dict__["embedding"] = belief.embedding * np.array([[1.0], [1e-18]])
+    found = directions(shrunk)
+    assert (found.k, found.share.tolist()) == (1, [1.0])
+    assert np.abs(found.weights[0]) == pytest.approx(np.abs(belief.embedding[0]) / np.linalg.norm(belief.embedding[0]))
+    interval = draws.weights(found, draws.embeddings(belief, 20))
+    assert np.all(np.isfinite(interval.mean))
+    shrunk.__dict__["embedding"] = np.zeros_like(belief.embedding)
+    with pytest.raises(UnavailableError, match="no direction"):
+        directions(shrunk)
 
 
 def test_weights_of_draws_are_turned_towards_the_best_estimate(belief: rw.Belief) -> None:

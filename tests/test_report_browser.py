@@ -105,7 +105,7 @@ def opened(browser: Any, path: Path, width: int, scheme: str) -> tuple[Any, list
         "request",
         lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else wrong.append(request.url),
     )
-    page.goto(path.as_uri())
+    page.goto(path.as_uri(), timeout=120_000)
     page.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
     return page, wrong
 
@@ -172,4 +172,25 @@ def test_a_page_without_data_opens(browser: Any, tmp_path: Path) -> None:
     page, wrong = opened(browser, path, 390, "light")
     assert wrong == []
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.context.close()
+
+
+def test_paper_has_a_picture_of_the_surface_and_no_darkness(browser: Any, page_of_two: Path) -> None:
+    page, wrong = opened(browser, page_of_two, 1440, "dark")
+    page.wait_for_selector("img.paper", state="attached", timeout=60_000)
+    page.emulate_media(media="print", color_scheme="dark")
+    shown = "getComputedStyle(document.querySelector('{}')).display"
+    assert page.evaluate(shown.format("#plot-surface")) == "none"
+    assert page.evaluate(shown.format("img.paper")) == "block"
+    assert page.evaluate("document.querySelector('img.paper').naturalWidth") == 1200
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    plot = "document.getElementById('plot-{}')"
+    for key in ("response", "importance", "coverage"):
+        assert page.evaluate(f"{plot.format(key)}._fullLayout.paper_bgcolor") == "#ffffff"
+        assert page.evaluate(f"{plot.format(key)}._fullLayout.width") == 790
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.wait_for_function(f"{plot.format('coverage')}._fullLayout.paper_bgcolor === '#14181c'")
+    assert wrong == []
     page.context.close()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ridgeway.belief import Belief
 
 _NOTHING = 1e-12  # mean squared slope, in units of the output's variance, below which a response is flat
+_SHRUNK = 1e-9  # of the longest row, below which a row is nothing
 
 
 class UnavailableError(ValueError):
@@ -63,12 +64,18 @@ def directions(belief: Belief) -> Directions:
     """
     if not isinstance(belief.model, Linear):
         raise UnavailableError(f"{belief.model} scales each input by itself and has no shared combinations of inputs")
-    R = belief.embedding[: belief.rank]
-    activity = belief.activity
+    R, activity = _used(belief.embedding[: belief.rank], belief.activity)
     size = float(np.trace(activity @ R @ R.T)) if R.size else 0.0
     if not size > _NOTHING:
         raise UnavailableError("the fit found no direction along which the response varies")
     return canonical(R, activity)
+
+
+def _used(R: Array, activity: Array) -> tuple[Array, Array]:
+    """Without rows, of those sorted by length, that have shrunk to nothing: they point nowhere."""
+    length = np.linalg.norm(R, axis=1)
+    k = int(np.count_nonzero(length > _SHRUNK * length.max(initial=0.0)))
+    return R[:k], activity[:k, :k]
 
 
 def canonical(R: Array, activity: Array) -> Directions:

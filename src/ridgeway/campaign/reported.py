@@ -54,7 +54,7 @@ def subject(
         reproduce=reproduce(belief, learner, _command(campaign), _inputs(setup)),
         output=setup.output_label,
         standing=f"The campaign {campaign.name!r} so far: {table.counted(trials)}.",
-        remarks=_logged(inputs),
+        remarks=(f"The response is {setup.output_label}.", *_logged(inputs)),
         fixed=_fixed(inputs),
         advice=_advice(chain, suggested),
         history=_course(chain, belief),

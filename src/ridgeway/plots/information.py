@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from ridgeway.candidates import Candidates, of_belief
 from ridgeway.directions import directions
-from ridgeway.plots.theme import BLUE, SCALE, VERMILLION, figure
+from ridgeway.plots.theme import BLUE, ORANGE, SCALE, figure
 from ridgeway.surface import coordinates
 from ridgeway.types import Array
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def information(belief: Belief, candidates: Candidates | None = None, suggested: Candidates | None = None) -> go.Figure:
-    """Expected information of candidates over the first directions; suggestions stand out.
+    """Expected information of candidates over the first directions; suggestions stand out with their numbers.
 
     ``candidates`` are by default uniform in the belief's box, scored by BALD.
     """
@@ -30,19 +30,19 @@ def information(belief: Belief, candidates: Candidates | None = None, suggested:
     if found.k == 1:
         fig.add_trace(_plain(at[:, 0], shown.scores))
         if plan is not None and suggested is not None:
-            fig.add_trace(_stars(plan[:, 0], np.nan_to_num(suggested.scores, nan=0.0)))
+            fig.add_trace(_numbered(plan[:, 0], np.nan_to_num(suggested.scores, nan=0.0)))
         fig.update_yaxes(title_text="expected information, nats")
     else:
         fig.add_trace(_coloured(at[:, 0], at[:, 1], shown.scores))
         if plan is not None:
-            fig.add_trace(_stars(plan[:, 0], plan[:, 1]))
+            fig.add_trace(_numbered(plan[:, 0], plan[:, 1]))
         fig.update_yaxes(title_text="direction 2")
     return fig.update_xaxes(title_text="direction 1")
 
 
 def _plain(u: Array, scores: Array) -> go.Scatter:
     return go.Scatter(
-        x=u, y=scores, mode="markers", marker={"color": BLUE, "size": 5, "opacity": 0.7}, name="candidates",
+        x=u, y=scores, mode="markers", marker={"color": BLUE, "size": 5}, name="candidates",
         hovertemplate="%{y:.3f} nats<extra></extra>",
     )  # fmt: skip
 
@@ -58,10 +58,10 @@ def _coloured(u: Array, v: Array, scores: Array) -> go.Scatter:
     )  # fmt: skip
 
 
-def _stars(u: Array, v: Array) -> go.Scatter:
+def _numbered(u: Array, v: Array) -> go.Scatter:
     return go.Scatter(
         x=u, y=v, mode="markers+text", name="next", text=[str(i + 1) for i in range(u.shape[0])],
-        textposition="top center",
-        marker={"color": VERMILLION, "size": 15, "symbol": "star", "line": {"width": 1, "color": "#ffffff"}},
+        textfont={"color": "#000000", "size": 12}, cliponaxis=False,
+        marker={"color": ORANGE, "size": 20, "line": {"width": 1.5, "color": "#000000"}},
         hovertemplate="suggestion %{text}<extra></extra>",
     )  # fmt: skip

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PAIRS = 3  # directions of which pairs are shown
 _GRID = 40
-_CORNER = 18  # characters of a line beside a surface
+_ROOM = 24  # characters for which there is room beside a scale of colours or a surface
 
 
 def response(belief: Belief, output: str = "response", called: Sequence[str] | None = None) -> go.Figure:
@@ -88,7 +88,7 @@ def surface(belief: Belief, first: int = 0, second: int = 1, output: str = "resp
         hovertemplate="%{x:.2f}, %{y:.2f}: %{z:.3g}<extra>observed</extra>",
     )  # fmt: skip
     fig = figure([mean, dots], height=480)
-    titles = (f"direction {first + 1}", f"direction {second + 1}", marked_up(output, _CORNER))
+    titles = (f"direction {first + 1}", f"direction {second + 1}", _short(output))
     axes: dict[str, Any] = {
         f"{name}axis": {"title": {"text": text}, "nticks": 5} for name, text in zip("xyz", titles, strict=True)
     }
@@ -108,7 +108,7 @@ def pairs(belief: Belief, output: str = "response", called: Sequence[str] | None
     grids = [grid(found, belief, first, second, _GRID) for first, second in couples]
     limits = np.array([_limits(values, belief) for values in grids])
     low, high = float(limits[:, 0].min()), float(limits[:, 1].max())  # the same for all: there is one scale of colours
-    fig = figure(None, height=360 * len(couples), showlegend=False)
+    fig = figure(None, height=330 * len(couples), showlegend=False)
     step = 1.0 / len(couples)
     for i, (values, (first, second)) in enumerate(zip(grids, couples, strict=True)):
         axes = {"xaxis": "x" if i == 0 else f"x{i + 1}", "yaxis": "y" if i == 0 else f"y{i + 1}"}
@@ -142,7 +142,12 @@ def _limits(values: Grid, belief: Belief) -> tuple[float, float]:
 
 
 def _bar(output: str) -> dict[str, Any]:
-    return {"title": {"text": marked_up(output, CHARACTERS), "side": "right"}, "thickness": 12}
+    return {"title": {"text": _short(output), "side": "right"}, "thickness": 12}
+
+
+def _short(output: str) -> str:
+    """What was measured, by another name where its own would squeeze the picture."""
+    return marked_up(output, _ROOM) if len(output) <= _ROOM else "response"
 
 
 def names_of(called: Sequence[str] | None, n: int) -> list[str]:
@@ -152,7 +157,7 @@ def names_of(called: Sequence[str] | None, n: int) -> list[str]:
 
 def _observations(u: Array, y: Array, called: Sequence[str] | None) -> go.Scatter:
     return go.Scatter(
-        x=u, y=y, mode="markers", marker={"color": BLUE, "size": 7, "opacity": 0.85}, name="observed",
+        x=u, y=y, mode="markers", marker={"color": BLUE, "size": 7}, name="observed",
         text=names_of(called, y.shape[0]),
         hovertemplate="%{text}<br>%{x:.2f}: %{y:.4g}<extra></extra>",
     )  # fmt: skip

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 # Okabe & Ito (2008), those that stand out by 3:1 or more on white as well as on the dark page.
 BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#808080"
+ORANGE = "#E69F00"  # of the same, behind black numbers
 BAND = "rgba(213, 94, 0, 0.20)"
 SCALE = "Cividis"  # made to look the same to everyone, and rises in lightness
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
@@ -39,6 +40,7 @@ def template(dark: bool = False) -> go.layout.Template:
             "margin": {"l": 56, "r": 16, "t": 16, "b": 48},
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "xanchor": "left"},
             "hoverlabel": {"font": {"family": FONT}},
+            "annotationdefaults": {"bgcolor": paper},  # lines do not cross the words
         }
     )  # fmt: skip
 

@@ -54,8 +54,10 @@ def with_learner(subject: Subject, found: Facts | None) -> Section:
     important = range(subject.D) if found is None else found.order
     order = [subject.columns[int(j)] for j in important[:_COLUMNS]]
     files = [_file("suggestions", "The suggestions with all inputs (CSV, gzip)", chosen.points)]
-    tables: tuple[Table, ...] = (plan(chosen.points, chosen.nats, order),)
-    intro = _intro(chosen.nats, out.n, subject.D - _COLUMNS)
+    tables: tuple[Table, ...] = (
+        plan(chosen.points, chosen.nats, order, found is not None and found.shares_mean_something),
+    )
+    intro = _intro(chosen.nats, out.n)
     if out.n:
         files.append(_file("out", "Experiments that are out (CSV, gzip)", out))
     drawn = (_information(subject.learner, found, chosen),) if found is not None else ()
@@ -63,7 +65,7 @@ def with_learner(subject: Subject, found: Facts | None) -> Section:
     return Section("next", _TITLE, text, drawn, tables, tuple(f for f in files if f is not None))
 
 
-def _intro(nats: Array, out: int, more: int) -> str:
+def _intro(nats: Array, out: int) -> str:
     known = nats[np.isfinite(nats)]
     first = (
         "The model is not asked yet: these fill the space."
@@ -73,8 +75,7 @@ def _intro(nats: Array, out: int, more: int) -> str:
         else f"Together these are expected to teach {amount(known.sum())}, each given those before it."
     )
     waiting = f" {counted(out, 'experiment')} {'is' if out == 1 else 'are'} out and taken into account." if out else ""
-    rest = f" {counted(more, 'less important input')} {'is' if more == 1 else 'are'} in the file." if more > 0 else ""
-    return first + waiting + rest
+    return first + waiting
 
 
 def _information(learner: ActiveLearner, found: Facts, chosen: Suggestions) -> Picture:
@@ -86,7 +87,7 @@ def _information(learner: ActiveLearner, found: Facts, chosen: Suggestions) -> P
 
     where = "the pool" if isinstance(learner.space, Pool) else "the box"
     return picture(
-        "information", "Expected information", _CAPTION.format(where) + " Stars are the suggestions below.", draw
+        "information", "Expected information", _CAPTION.format(where) + " The numbers are the suggestions below.", draw
     )
 
 

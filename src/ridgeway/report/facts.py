@@ -32,9 +32,15 @@ class Facts:
     directions: Directions | None
     no_directions: str  # why not
     shares: Interval  # (D,)
-    order: npt.NDArray[np.int64]  # inputs, the most important first
     calibration: Calibration | None
     angle: SubspaceUncertainty | None
+
+    @property
+    def order(self) -> npt.NDArray[np.int64]:
+        """The inputs, the most important first where they can be told apart."""
+        if not self.shares_mean_something:
+            return np.arange(len(self.labels))
+        return np.argsort(-self.shares.mean, kind="stable").astype(np.int64)
 
     @property
     def explained(self) -> float | None:
@@ -47,6 +53,11 @@ class Facts:
         if isinstance(self.belief.model, Isotropic) or self.calibration is None:
             return False
         return self.directions is not None or not isinstance(self.belief.model, Linear)
+
+    @property
+    def explains_something(self) -> bool:
+        """Whether it is worth a sentence which inputs matter."""
+        return self.shares_mean_something and self.explained is not None and self.explained > 0.0
 
 
 def facts(belief: Belief, labels: Sequence[str]) -> Facts:
@@ -65,7 +76,6 @@ def facts(belief: Belief, labels: Sequence[str]) -> Facts:
         found,
         why,
         shares,
-        np.argsort(-shares.mean, kind="stable").astype(np.int64),
         calibration(belief) if belief.y.shape[0] >= FEW and np.ptp(belief.y) > 0 else None,
         None if found is None else uncertainty(belief, R),
     )

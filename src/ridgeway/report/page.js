@@ -12,22 +12,40 @@
     const factor = plot.clientWidth < 480 ? 1.45 : 1.1;
     return { x: factor * eye.x, y: factor * eye.y, z: factor * eye.z };
   };
-  const draw = (plot, theme) => {
+  // On paper a plot has the width of a page: what is wider would be cut.
+  const onPaper = 790;
+  const draw = (plot, theme, width) => {
     const { data, layout } = figures[plot.dataset.figure];
     // On a touch screen a finger that scrolls the page must not zoom a plot.
     const dragmode = layout.scene ? undefined : window.matchMedia("(pointer: coarse)").matches ? false : "zoom";
     const height = layout.scene && plot.clientWidth < 480 ? 340 : layout.height;
     plot.style.height = `${height}px`;
     const scene = layout.scene && { scene: { ...layout.scene, camera: { eye: away(layout.scene.camera.eye, plot) } } };
-    return Plotly.react(plot, data, { ...layout, ...scene, height, template: theme, autosize: true, ...(dragmode === undefined ? {} : { dragmode }) }, config);
+    return Plotly.react(plot, data, { ...layout, ...scene, height, template: theme, ...(width ? { width } : { autosize: true }), ...(dragmode === undefined ? {} : { dragmode }) }, config);
   };
-  const drawAll = (theme) => Promise.all(plots.map((plot) => draw(plot, theme)));
+  const drawAll = (theme, width) => Promise.all(plots.map((plot) => draw(plot, theme, width)));
+  const surfaces = plots.filter((plot) => figures[plot.dataset.figure].layout.scene);
+  const flat = plots.filter((plot) => !surfaces.includes(plot));
   const current = () => (darkness.matches ? themes.dark : themes.light);
 
   drawAll(current()).then(() => { document.documentElement.dataset.drawn = String(plots.length); });
   darkness.addEventListener("change", () => drawAll(current()));
-  window.addEventListener("beforeprint", () => drawAll(themes.light));
+  window.addEventListener("beforeprint", () => flat.forEach((plot) => draw(plot, themes.light, onPaper)));
   window.addEventListener("afterprint", () => drawAll(current()));
+
+  // A canvas cannot be drawn anew in time for paper: a picture of each surface is kept for it.
+  const keep = async (plot) => {
+    const { data, layout } = figures[plot.dataset.figure];
+    const camera = { eye: away(layout.scene.camera.eye, plot) };
+    const seen = { ...layout, template: themes.light, scene: { ...layout.scene, camera } };
+    const picture = document.createElement("img");
+    picture.src = await Plotly.toImage({ data, layout: seen }, { format: "png", width: 600, height: 420, scale: 2 });
+    picture.className = "paper";
+    picture.alt = plot.getAttribute("aria-label");
+    await picture.decode();
+    plot.after(picture);
+  };
+  window.addEventListener("load", () => setTimeout(() => surfaces.forEach(keep), 500));
 
   // The arrow keys turn a surface that has the focus.
   const turn = (plot, around, up) => {
@@ -37,7 +55,7 @@
     Plotly.relayout(plot, { "scene.camera.eye": { x: c * eye.x - s * eye.y, y: s * eye.x + c * eye.y, z } });
   };
   const keys = { ArrowLeft: [0.15, 0], ArrowRight: [-0.15, 0], ArrowUp: [0, 0.15], ArrowDown: [0, -0.15] };
-  for (const plot of plots.filter((p) => figures[p.dataset.figure].layout.scene)) {
+  for (const plot of surfaces) {
     plot.addEventListener("keydown", (event) => {
       if (!(event.key in keys)) return;
       event.preventDefault();

@@ -59,5 +59,6 @@ def _raw(text: str) -> Markup:
 
 
 def _breakable(text: str) -> Markup:
-    """Long names may be broken after an underscore or a dot, not in the middle of a word."""
-    return Markup(re.sub(r"(?<=\w)([_/])(?=\w)", r"\1<wbr>", str(escape(text))))
+    """Long names may be broken after an underscore or a slash, a number not from its sign of percent."""
+    together = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", str(escape(text)))
+    return Markup(re.sub(r"(?<=\w)([_/])(?=\w)", r"\1<wbr>", together))

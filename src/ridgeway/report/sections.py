@@ -37,7 +37,7 @@ def response(found: Facts, subject: Subject) -> Section:
         ]
     )
     if found.directions is None:
-        return Section("response", "The response", intro, missing=found.no_directions)
+        return Section("response", "The response", "", missing=found.no_directions)
     title, caption = _RESPONSE[min(found.directions.k, 3)]
     shown = [picture("response", title, caption, lambda: plots.response(belief, subject.output, called))]
     if found.directions.k >= 2:
@@ -60,8 +60,8 @@ def inputs(found: Facts) -> Section:
     """Which inputs matter."""
     intro = "Which inputs the response depends on, whichever way the directions are turned. Lines are 90 % intervals."
     if not found.shares_mean_something:
-        why = found.no_directions or "the model treats all inputs alike"
-        return Section("inputs", "Which inputs matter", intro, missing=why)
+        why = found.no_directions or _unchecked(found) or "the model treats all inputs alike"
+        return Section("inputs", "Which inputs matter", "", missing=why)
     shown = picture(
         "importance",
         "Share of the variation",
@@ -112,13 +112,10 @@ def _share_table(found: Facts) -> Table:
 def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUncertainty]) -> Section:
     """How sure it is."""
     belief = found.belief
-    n = belief.y.shape[0]
-    few = f"{counted(n, 'observation')} {'is' if n == 1 else 'are'} too few to check predictions ({FEW} are needed)"
-    why = few if n < FEW else "the observations do not vary"
 
     def checked() -> None:
         if found.calibration is None:
-            raise UnavailableError(why)
+            raise UnavailableError(_unchecked(found))
 
     def left_out() -> go.Figure:
         checked()
@@ -154,6 +151,16 @@ def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUnc
         ),
     )
     return Section("trust", "How sure it is", "Whether predictions and directions can be relied on.", shown)
+
+
+def _unchecked(found: Facts) -> str:
+    """Why predictions cannot be checked; nothing where they can."""
+    n = found.belief.y.shape[0]
+    if n < FEW:
+        return (
+            f"{counted(n, 'observation')} {'is' if n == 1 else 'are'} too few to check predictions ({FEW} are needed)"
+        )
+    return "" if found.calibration is not None else "the observations do not vary"
 
 
 def _coverage_table(found: Facts) -> Table:
@@ -234,7 +241,9 @@ def data(found: Facts, subject: Subject) -> Section:
     if n > _ROWS:
         intro = f"The first {_ROWS:,} of {n:,} observations. {intro}"
     left = None if predicted is None else predicted[:_ROWS]
-    table = observations(observed.first(_ROWS), belief.y[:_ROWS], left, order, subject.output)
+    table = observations(
+        observed.first(_ROWS), belief.y[:_ROWS], left, order, found.shares_mean_something, subject.output
+    )
     files = (Download("observations.csv.gz", "All observations and inputs (CSV, gzip)", uri),) if uri else ()
     text = " ".join(present([intro.strip(), subject.fixed]))
     return Section("data", "The data", text, tables=(table,), downloads=files)

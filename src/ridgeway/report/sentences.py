@@ -69,7 +69,7 @@ def headline(found: Directions | None, explained: float | None, D: int) -> str:
         return f"{what} what the fit knows of the response; there are too few observations to say how much that is."
     share = percent(explained)
     if share == _NONE:
-        return f"{what} nothing yet that would predict one observation from the others: all of it passes for noise."
+        return "Nothing was found yet that would predict one observation from the others: all passes for noise."
     if explained < LITTLE:
         so_far = share if share == _HARDLY else f"only {share}"
         return f"{what} {so_far} of the variation so far; the rest passes for noise."

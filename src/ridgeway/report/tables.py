@@ -48,8 +48,10 @@ def dense(X: Any, columns: Any) -> Array:
     return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=float)
 
 
-def observations(points: Points, y: Array, predicted: Array | None, order: Sequence[int], output: str) -> Table:
-    """Every observation with its most important inputs."""
+def observations(
+    points: Points, y: Array, predicted: Array | None, order: Sequence[int], ranked: bool, output: str
+) -> Table:
+    """Every observation with some of its inputs, the most important ones first if they are ``ranked``."""
     values = dense(points.values, list(order))
     named = tuple(points.columns[j] for j in order)
     extra = () if predicted is None else ("predicted from the others",)
@@ -58,25 +60,27 @@ def observations(points: Points, y: Array, predicted: Array | None, order: Seque
         left = () if predicted is None else (number(float(predicted[i])),)
         notes = (column[i] for column in points.notes.values())
         rows.append((name, *notes, number(float(y[i])), *left, *(number(float(v)) for v in values[i])))
-    left_out = len(points.columns) - len(named)
-    caption = f"{counted(points.n, 'observation')}" + (
-        f" and the {len(named)} inputs that matter most; {counted(left_out, 'other input')} "
-        f"{'is' if left_out == 1 else 'are'} in the file."
-        if left_out
-        else "."
-    )
+    caption = f"{counted(points.n, 'observation')} with {shown(len(named), len(points.columns), ranked)}."
     head = ("no." if points.ids is None else "trial", *points.notes, output, *extra, *named)
     return Table(head, tuple(rows), caption, words=False)
 
 
-def plan(points: Points, nats: Array, order: Sequence[int]) -> Table:
-    """Suggestions as columns, inputs as rows, the important ones first."""
+def plan(points: Points, nats: Array, order: Sequence[int], ranked: bool) -> Table:
+    """Suggestions as columns, inputs as rows, the most important ones first if they are ``ranked``."""
     head = ("input", *(f"no. {i + 1}" for i in range(points.n)))
     first = ("expected information, nats", *("fills the space" if np.isnan(s) else f"{s:.3f}" for s in nats))
     rows = [(points.columns[j], *(number(float(v), 6) for v in points.values[:, j])) for j in order]
     notes = [(name, *column) for name, column in points.notes.items()]
-    what = f"{counted(points.n, 'suggestion')}" + (", in the order to run them." if points.n > 1 else ".")
-    return Table(head, (first, *notes, *rows), what)
+    turn = ", in the order to run them," if points.n > 1 else ""
+    caption = f"{counted(points.n, 'suggestion')}{turn} with {shown(len(rows), len(points.columns), ranked)}."
+    return Table(head, (first, *notes, *rows), caption)
+
+
+def shown(some: int, of: int, ranked: bool) -> str:
+    """Which of the inputs a table has."""
+    if some == of:
+        return "all inputs" if of > 1 else "the only input"
+    return f"{some} of {of:,} inputs{', those that matter most' if ranked else ''}; the others are in the file"
 
 
 def counted(n: int, noun: str) -> str:
