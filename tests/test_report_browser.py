@@ -152,8 +152,19 @@ def test_figures_follow_a_change_of_colours_and_paper_is_white(browser: Any, pag
 
 def test_everything_can_be_reached_with_the_keyboard(browser: Any, page_of_two: Path) -> None:
     page, _ = opened(browser, page_of_two, 1440, "light")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
+    stops = "[...document.querySelectorAll('a[href], summary, .scroll, .plot, pre')].filter(e => e.checkVisibility())"
+    expected = page.evaluate(f"{stops}.length")
+    assert expected > 20
+    reached = []
+    for _ in range(expected):
+        page.keyboard.press("Tab")
+        reached.append(
+            page.evaluate(f"({stops}).indexOf(document.activeElement)")
+            if page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+            else "no outline"
+        )
+    assert reached == list(range(expected))  # in the order in which they are read, each one seen to be there
+    assert page.evaluate("[...document.querySelectorAll('.plot')].every(p => p.getAttribute('aria-label').length > 30)")
     eye = "document.getElementById('plot-surface').layout.scene.camera.eye.x"
     before = page.evaluate(eye)
     page.focus("#plot-surface")

@@ -35,12 +35,14 @@ def rows(
         hovertemplate=f"%{{text}}<br>%{{x:{form}}} (90 %: %{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})"
         "<extra></extra>",
     )  # fmt: skip
-    fig = figure(dots, height=sum(heights) + _EDGES)
-    for label, top in zip(labels, tops, strict=True):
-        fig.add_annotation(
-            x=0, xref="paper", xanchor="left", y=top, yanchor="top", text=marked_up(label, CHARACTERS), align="left",
-            showarrow=False, font={"size": 12}, borderpad=0,
-        )  # fmt: skip
+    names = [
+        {
+            "x": 0, "xref": "paper", "xanchor": "left", "y": top, "yanchor": "top", "align": "left",
+            "text": marked_up(label, CHARACTERS), "showarrow": False, "font": {"size": 12}, "borderpad": 0,
+        }
+        for label, top in zip(labels, tops, strict=True)
+    ]  # fmt: skip
+    fig = figure(dots, height=sum(heights) + _EDGES, annotations=names)
     fig.update_yaxes(visible=False, range=[-sum(heights) - 4, 4], fixedrange=True)
     fig.update_xaxes(title_text=axis, tickformat=".0%" if percent else None, zeroline=True, zerolinecolor=GREY)
     return fig.update_layout(margin={"l": 16, "r": 16, "t": 6, "b": 58})

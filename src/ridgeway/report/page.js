@@ -21,7 +21,9 @@
     const height = layout.scene && plot.clientWidth < 480 ? 340 : layout.height;
     plot.style.height = `${height}px`;
     const scene = layout.scene && { scene: { ...layout.scene, camera: { eye: away(layout.scene.camera.eye, plot) } } };
-    return Plotly.react(plot, data, { ...layout, ...scene, height, template: theme, ...(width ? { width } : { autosize: true }), ...(dragmode === undefined ? {} : { dragmode }) }, config);
+    const drawn = Plotly.react(plot, data, { ...layout, ...scene, height, template: theme, ...(width ? { width } : { autosize: true }), ...(dragmode === undefined ? {} : { dragmode }) }, config);
+    // Plotly's own buttons are for a pointer: they would be a dozen stops for the keyboard that nobody sees.
+    return drawn.then(() => plot.querySelectorAll(".modebar-btn").forEach((button) => { button.tabIndex = -1; }));
   };
   const drawAll = (theme, width) => Promise.all(plots.map((plot) => draw(plot, theme, width)));
   const surfaces = plots.filter((plot) => figures[plot.dataset.figure].layout.scene);
