@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -107,6 +108,11 @@ def test_every_command_shows_an_example(ridgeway: Ridgeway, name: str) -> None:
     assert f"\n    ridgeway {name}" in said.out
     assert "Example" in said.out
     assert max(map(len, said.out.splitlines())) <= 60
+
+
+def test_every_command_is_in_the_documentation() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "commands.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE) == [command.__name__ for command, _ in _COMMANDS]
 
 
 def test_a_command_that_cannot_be_understood(ridgeway: Ridgeway) -> None:
