@@ -22,6 +22,9 @@ from sklearn.linear_model import LassoCV
 
 import ridgeway as rw
 from problems import Problem, problems
+from ridgeway.experiments import scores as scoring
+from ridgeway.experiments.protocol import NOISE, REPEATS, pool
+from ridgeway.experiments.scores import draw_test, nlpd, quiet_fit, rmse
 from ridgeway.testfunctions import TestFunction, from_model
 
 PAPER_TARGETS = {(10, 2): (0.13, -0.65), (10, 3): (0.21, 0.0), (20, 2): (0.25, 0.2), (20, 3): (0.35, 0.8)}
@@ -32,26 +35,9 @@ PEER_TARGETS = {
     "narrow_D10": (0.066, -0.68),
     "narrow_D20": (0.070, -0.65),
 }
-NOISE = 0.1
-
-
-def nlpd(mean: np.ndarray, variance: np.ndarray, y: np.ndarray) -> float:
-    return float(np.mean(0.5 * (np.log(2 * np.pi * variance) + (y - mean) ** 2 / variance)))
-
-
-def rmse(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.sqrt(np.mean((a - b) ** 2)))
 
 
 # -- the paper's synthetic functions, its test protocol, random designs -------------------------
-
-
-def pool(D: int) -> np.ndarray:
-    """10,000 points uniform in the box and 10,000 uniform in the unit ball, the same for each ``D``."""
-    rng = np.random.default_rng(D)
-    ball = rng.standard_normal((10_000, D))
-    ball *= rng.uniform(size=(10_000, 1)) ** (1 / D) / np.linalg.norm(ball, axis=1, keepdims=True)
-    return np.vstack([rng.uniform(-1, 1, (10_000, D)), ball])
 
 
 def paper_draw(D: int, d: int, seed: int, inference: str) -> tuple[float, ...]:
@@ -74,16 +60,7 @@ def carried_scores(belief: rw.Belief, f: TestFunction, points: np.ndarray, rng: 
 
     RMSE against f, against y, and NLPD with the best mode plugged in; RMSE against f and NLPD with ``mgp``.
     """
-    scores = []
-    for _ in range(10):
-        chosen = rng.choice(len(points), 1100, replace=False)
-        train, test = points[chosen[:100]], points[chosen[100:]]
-        carried = belief.condition_on(train, f(train) + NOISE * rng.standard_normal(100))
-        truth, y = f(test), f(test) + NOISE * rng.standard_normal(1000)
-        plugged, marginal = carried.predict(test, "map"), carried.predict(test, "mgp")
-        density = [nlpd(p.mean, p.variance + carried.noise_variance, y) for p in (plugged, marginal)]
-        errors = rmse(plugged.mean, truth), rmse(plugged.mean, y), rmse(marginal.mean, truth)
-        scores.append((errors[0], errors[1], density[0], errors[2], density[1]))
+    scores = [list(scoring.carried_scores(belief, draw_test(f, points, NOISE, rng)).values()) for _ in range(REPEATS)]
     return np.mean(scores, axis=0)
 
 
@@ -189,12 +166,6 @@ def _linear_lines(cases: list[Problem], results: np.ndarray) -> Iterable[str]:
 
 
 # -- running ----------------------------------------------------------------------------------------
-
-
-def quiet_fit(*arguments: object, **options: object) -> rw.Belief:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rw.RidgewayWarning)  # counted by the tables instead
-        return rw.fit(*arguments, **options)
 
 
 def main() -> None:

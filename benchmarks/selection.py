@@ -19,13 +19,14 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import ridgeway as rw
-from accuracy import carried_scores, pool, quiet_fit
+from accuracy import carried_scores
 from ridgeway import acquisition as acquisitions
 from ridgeway import search
+from ridgeway.experiments.protocol import NOISE, pool
+from ridgeway.experiments.scores import largest_angle, quiet_fit
 from ridgeway.poolview import PoolView
-from ridgeway.testfunctions import from_model, subspace_angles
+from ridgeway.testfunctions import from_model
 
-NOISE = 0.1
 CASES = 20
 DRAWS = 5
 MARKS = range(40, 101, 10)
@@ -120,9 +121,7 @@ def campaign(D: int, d: int, seed: int, method: str, marks: Iterable[int]) -> di
 def protocol(belief: rw.Belief, f: rw.testfunctions.TestFunction, points: np.ndarray, seed: int) -> tuple[float, ...]:
     """RMSE of f and NLPD with the best mode plugged in, both with the belief's uncertainty, largest angle."""
     scores = carried_scores(belief, f, points, np.random.default_rng(20_000 + seed))[[0, 2, 3, 4]]
-    rank = belief.rank
-    angles = subspace_angles(belief.embedding[:rank], f.embedding) if rank else [np.pi / 2]
-    return (*scores, float(np.rad2deg(angles[0])) if rank == f.embedding.shape[0] else 90.0)
+    return (*scores, largest_angle(belief, f.embedding))
 
 
 def curve_table(run: Callable, D: int, d: int) -> Iterable[str]:

@@ -294,8 +294,7 @@ class ActiveLearner:
 
     def _fit(self, last: Belief | None) -> Belief:
         record = self.record
-        # Few observations have few modes worth finding.
-        embedding, n_starts = self.embedding, min(full_search(self.embedding), max(_LEAST_STARTS, record.n))
+        embedding, n_starts = self.embedding, searches(self.embedding, record.n)
         again = last is None or self._calls_for_search(last)
         if last is not None and again:  # noise that fewer data were found to lack is not carried over
             last = replace(last, diagnostics=replace(last.diagnostics, misfit=0.0))
@@ -415,6 +414,11 @@ class ActiveLearner:
         if state["belief"] is not None:
             learner._belief = storage.from_bytes(base64.b64decode(state["belief"]), kernel)
         return learner
+
+
+def searches(embedding: Embedding, n: int) -> int:
+    """How many searches for modes a fit from nothing to ``n`` observations makes: few have few worth finding."""
+    return min(full_search(embedding), max(_LEAST_STARTS, n))
 
 
 def _is_lost(belief: Belief) -> bool:
