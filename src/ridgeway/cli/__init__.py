@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from ridgeway.cli import exchange, start, views
+from ridgeway.cli import exchange, reproduce, start, views
 from ridgeway.cli.report import report
 from ridgeway.cli.run import run
 from ridgeway.errors import CampaignError, NumericalError
@@ -44,6 +44,7 @@ _COMMANDS = (
 )
 for command, summary in _COMMANDS:
     app.command(short_help=summary)(command)
+app.add_typer(reproduce.app, name="reproduce", short_help="the paper's tables and figures")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,143 @@
+"""``ridgeway reproduce``: the paper's tables and figures."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ridgeway.cli.common import say
+from ridgeway.errors import CampaignError
+
+if TYPE_CHECKING:
+    from ridgeway.experiments.cells import Cell
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Compute the paper's tables and figures, with ours beside them.",
+    epilog="Begin with: ridgeway reproduce table2 --quick",
+)
+
+Quick = Annotated[bool, typer.Option("--quick", help="A small honest version, in minutes.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time.", min=1)]
+Data = Annotated[Path | None, typer.Option("--data", envvar="RIDGEWAY_DATA", help="Folder with data sets.")]
+Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for results; finished cells in it are kept.")]
+Page = Annotated[Path | None, typer.Option("--write-docs", help="Also write tables into this page, at its markers.")]
+Words = list[str] | None
+
+
+@app.command(short_help="active learning of embeddings")
+def table2(
+    quick: Quick = False,
+    rows: Annotated[Words, typer.Option(help="Only these, e.g. branin-10,communities.")] = None,
+    methods: Annotated[Words, typer.Option(help="Only these of rand,lh,unc,bald,lasso.")] = None,
+    inference: Annotated[Words, typer.Option(help="Only map (the paper's) or nested (ours).")] = None,
+    prior: Annotated[Words, typer.Option(help="Only root (5/4 D^-1/2) or literal (5/4 D^-1).")] = None,
+    experiments: Annotated[int | None, typer.Option(help="How many; 5, or 2 if quick.", min=1)] = None,
+    jobs: Jobs = 2,
+    data: Data = None,
+    folder: Folder = Path("reproduction"),
+    page: Page = None,
+) -> None:
+    """The paper's Table 2: rand, lh, unc, bald and lasso, with its inference (map) and ours (nested).
+
+    Every finished cell is saved at once: run the command again after a kill to go on.
+
+    \b
+    Examples:
+      ridgeway reproduce table2 --quick
+      ridgeway reproduce table2 --data data/ --jobs 8
+      ridgeway reproduce table2 --rows branin-10 \\
+          --methods rand,bald --inference nested
+    """
+    from ridgeway.experiments import curves, table2_report
+    from ridgeway.experiments import table2 as table
+
+    wanted = _split(rows)
+    cells = table.cells(quick, data, wanted, _split(methods), _split(inference), _split(prior), experiments)
+    for name in table.missing_rows(data) if wanted is None and not quick else ():
+        say(f"{name} is left out, its data are not here: --rows {name} says what to put where")
+    results, failure = compute(cells, folder, jobs)
+    stem = "table2-quick" if quick else "table2"
+    text, records = table2_report.tables(results, quick)
+    written = [write_text(folder / f"{stem}.md", text), write_csv(folder / f"{stem}.csv", records)]
+    learning = curves.rows(results)
+    if learning:
+        written.append(write_csv(folder / f"{stem}_curves.csv", learning))
+        written += drawn(lambda: curves.draw(folder, results, f"{stem}_curves"))
+    finish(text, written, page, stem, failure)
+
+
+# -- what the commands share ------------------------------------------------------------------------
+
+
+def compute(cells: Sequence[Cell], folder: Path, jobs: int) -> tuple[dict[str, dict[str, Any]], str]:
+    """The results of ``cells``, with progress, and a sentence about those that failed; "" if none did."""
+    from ridgeway.cli.cellprogress import CellProgress, duration
+    from ridgeway.experiments import cells as work
+
+    if not cells:
+        raise CampaignError("there is nothing to compute: the choice of rows, methods and priors has no cell")
+    where, failure = folder / "cells", ""
+    try:
+        with CellProgress() as progress:
+            results = work.run(cells, where, jobs, progress)
+    except KeyboardInterrupt:
+        say(f"Stopped. Finished cells are in {where}: the same command goes on from there.")
+        raise typer.Exit(130) from None
+    except work.CellsError as error:
+        results, failure = error.results, f"{error}. The others are saved: the same command tries these again"
+        if not results:
+            raise CampaignError(failure) from None
+    say(f"{len(results)} cells, {duration(work.cpu_seconds(cells, where))} of CPU time in all")
+    return results, failure
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file, and its folder if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_csv(path: Path, records: Sequence[dict[str, Any]]) -> Path:
+    """Write records as a table with the columns of all of them."""
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, columns)
+        writer.writeheader()
+        writer.writerows(records)
+    return path
+
+
+def drawn(draw: Callable[[], list[Path]]) -> list[Path]:
+    """The files of a picture, or a sentence where there is nothing to draw with."""
+    try:
+        return draw()
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        say("Pictures need matplotlib: pip install 'ridgeway[experiments]'")
+        return []
+
+
+def finish(text: str, written: Sequence[Path], page: Path | None, marker: str, failure: str) -> None:
+    """Show the table, say where everything is, and write it into a page unless something is missing."""
+    from ridgeway.experiments import pages
+
+    print(text, end="")
+    if page is not None and not failure:
+        pages.insert(page, marker, text)
+    say("Written: " + ", ".join(str(path) for path in written))
+    if failure:
+        raise CampaignError(f"the table lacks some cells: {failure}")
+
+
+def _split(words: Words) -> list[str] | None:
+    """Options that may be repeated, or parted by commas."""
+    return None if not words else [part.strip() for word in words for part in word.split(",") if part.strip()]
