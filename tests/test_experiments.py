@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway.cli import main
-from ridgeway.experiments import cells, curves, paper, protocol, scores, table2, table2_report
+from ridgeway.cli import main, reproduce
+from ridgeway.experiments import curves, paper, protocol, scores, table2, table2_report
+from ridgeway.experiments.cells import Cell, run
 from ridgeway.experiments.protocol import ROWS
 from ridgeway.experiments.scores import Test
 
@@ -166,8 +167,8 @@ def tiny() -> dict[str, Any]:
 
 def test_a_cell_rerun_alone_gives_the_same_numbers(tiny: dict[str, Any], tmp_path: Path) -> None:
     name = "table2/tiny"
-    beside = cells.Cell("table2/beside", table2.lasso, {"row": "branin-10", "reading": "root", "experiment": 0})
-    again = cells.run([beside, cells.Cell(name, table2.selection, TINY)], tmp_path, jobs=2)[name]
+    beside = Cell("table2/beside", table2.lasso, {"row": "branin-10", "reading": "root", "experiment": 0})
+    again = run([beside, Cell(name, table2.selection, TINY)], tmp_path, jobs=2)[name]
     seconds = {"selection_seconds"}
     assert {k: v for k, v in again.items() if k not in seconds} == {k: v for k, v in tiny.items() if k not in seconds}
 
@@ -205,7 +206,10 @@ def test_the_whole_table_has_every_cell_once() -> None:
         "synthetic-10-2",
         "synthetic-10-3",
     }
-    assert not any("-lh" in cell.name for cell in table2.cells(rows=rows, methods=["rand"]))
+    marked = {cell.name.split("/")[2] for cell in made if cell.arguments.get("marks")}
+    assert marked == {f"root-nested-{method}" for method in ("rand", "lh", "unc", "bald")}
+    assert {cell.arguments["method"] for cell in table2.cells(rows=rows, methods=["rand"])} == {"rand"}
+    assert table2.cells(rows=rows, curves=["map"])[-1].arguments["marks"] == []  # literal
 
 
 # -- the table ----------------------------------------------------------------------------------------
@@ -337,6 +341,28 @@ def test_the_command_says_what_is_wrong(
     said = capsys.readouterr().err
     assert message in said
     assert len(said.strip().splitlines()) == 1
+
+
+def _stop(x: int) -> dict[str, int]:
+    raise KeyboardInterrupt
+
+
+def _fail(x: int) -> dict[str, int]:
+    raise ZeroDivisionError("no number")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "sentence"),
+    [(_stop, "stopped after 1 of 2 cells"), (_fail, r"1 of 2 cells failed: b \(ZeroDivisionError: no number\)")],
+)
+def test_what_is_finished_is_shown_and_what_is_missing_is_said(trouble: Any, sentence: str, tmp_path: Path) -> None:
+    results, failure = reproduce.compute([Cell("a", dict, {"x": 1}), Cell("b", trouble, {"x": 2})], tmp_path, jobs=1)
+    assert results == {"a": {"x": 1}}
+    assert re.match(sentence, failure)
+    with pytest.raises(rw.CampaignError, match="not all"):
+        reproduce.finish("table", [], None, "table", failure)
+    with pytest.raises(rw.CampaignError, match=r"0 of 1 cells|1 of 1 cells"):
+        reproduce.compute([Cell("b", trouble, {"x": 2})], tmp_path, jobs=1)
 
 
 def test_the_command_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,17 +27,20 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time.", min=
 Data = Annotated[Path | None, typer.Option("--data", envvar="RIDGEWAY_DATA", help="Folder with data sets.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for results; finished cells in it are kept.")]
 Page = Annotated[Path | None, typer.Option("--write-docs", help="Also write tables into this page, at its markers.")]
+Experiments = Annotated[int | None, typer.Option(help="How many; 5, or 2 if quick.", min=1)]
+Rows = Annotated[list[str] | None, typer.Option(help="Only these, e.g. branin-10,communities.")]
 Words = list[str] | None
 
 
 @app.command(short_help="active learning of embeddings")
 def table2(
     quick: Quick = False,
-    rows: Annotated[Words, typer.Option(help="Only these, e.g. branin-10,communities.")] = None,
+    rows: Rows = None,
     methods: Annotated[Words, typer.Option(help="Only these of rand,lh,unc,bald,lasso.")] = None,
     inference: Annotated[Words, typer.Option(help="Only map (the paper's) or nested (ours).")] = None,
     prior: Annotated[Words, typer.Option(help="Only root (5/4 D^-1/2) or literal (5/4 D^-1).")] = None,
-    experiments: Annotated[int | None, typer.Option(help="How many; 5, or 2 if quick.", min=1)] = None,
+    curves: Annotated[Words, typer.Option(help="Learning curves of these; nested alone if not given.")] = None,
+    experiments: Experiments = None,
     jobs: Jobs = 2,
     data: Data = None,
     folder: Folder = Path("reproduction"),
@@ -54,22 +57,88 @@ def table2(
       ridgeway reproduce table2 --rows branin-10 \\
           --methods rand,bald --inference nested
     """
-    from ridgeway.experiments import curves, table2_report
+    from ridgeway.experiments import curves as learning
     from ridgeway.experiments import table2 as table
+    from ridgeway.experiments import table2_report
 
     wanted = _split(rows)
-    cells = table.cells(quick, data, wanted, _split(methods), _split(inference), _split(prior), experiments)
+    cells = table.cells(
+        quick,
+        data,
+        wanted,
+        _split(methods),
+        _split(inference),
+        _split(prior),
+        experiments,
+        _split(curves) or table.CURVES,
+    )
     for name in table.missing_rows(data) if wanted is None and not quick else ():
         say(f"{name} is left out, its data are not here: --rows {name} says what to put where")
     results, failure = compute(cells, folder, jobs)
     stem = "table2-quick" if quick else "table2"
     text, records = table2_report.tables(results, quick)
-    written = [write_text(folder / f"{stem}.md", text), write_csv(folder / f"{stem}.csv", records)]
-    learning = curves.rows(results)
-    if learning:
-        written.append(write_csv(folder / f"{stem}_curves.csv", learning))
-        written += drawn(lambda: curves.draw(folder, results, f"{stem}_curves"))
+    written = write_table(folder / stem, text, records)
+    points = learning.rows(results)
+    if points:
+        written.append(write_csv(folder / f"{stem}_curves.csv", points))
+        written += drawn(lambda: learning.draw(folder, results, f"{stem}_curves"))
     finish(text, written, page, stem, failure)
+
+
+@app.command(short_help="how good marginals are")
+def table1(
+    quick: Quick = False,
+    rows: Annotated[Words, typer.Option(help="Only these, e.g. synthetic-5,yacht.")] = None,
+    jobs: Jobs = 2,
+    data: Data = None,
+    folder: Folder = Path("reproduction"),
+    page: Page = None,
+) -> None:
+    """The paper's Table 1: MAP, BBQ and MGP, and draws with importance weights, against NUTS.
+
+    Every finished cell is saved at once: run the command again after a kill to go on.
+
+    \b
+    Examples:
+      ridgeway reproduce table1 --quick
+      ridgeway reproduce table1 --rows yacht --jobs 4
+    """
+    from ridgeway.experiments import table1 as table
+
+    cells = table.cells(quick, data, _split(rows) or table.ROWS)
+    results, failure = compute(cells, folder, jobs)
+    stem = "table1-quick" if quick else "table1"
+    text, records = table.tables(results)
+    finish(text, write_table(folder / stem, text, records), page, stem, failure)
+
+
+@app.command(short_help="other libraries on the same data")
+def comparison(
+    quick: Quick = False,
+    rows: Rows = None,
+    libraries: Annotated[Words, typer.Option(help="Only these, e.g. ridgeway,botorch.")] = None,
+    experiments: Experiments = None,
+    jobs: Jobs = 2,
+    data: Data = None,
+    folder: Folder = Path("reproduction"),
+    page: Page = None,
+) -> None:
+    """scikit-learn, BoTorch and SMT beside Ridgeway on Table 2's training and test points.
+
+    BoTorch and SMT come with pip install 'ridgeway[comparison]'; what is not installed is left out.
+
+    \b
+    Examples:
+      ridgeway reproduce comparison --quick
+      ridgeway reproduce comparison --rows communities
+    """
+    from ridgeway.experiments import comparison as table
+
+    cells = table.cells(quick, data, _split(rows), _split(libraries), experiments)
+    results, failure = compute(cells, folder, jobs)
+    stem = "comparison-quick" if quick else "comparison"
+    text, records = table.tables(results, quick)
+    finish(text, write_table(folder / stem, text, records), page, stem, failure)
 
 
 # -- what the commands share ------------------------------------------------------------------------
@@ -87,21 +156,22 @@ def compute(cells: Sequence[Cell], folder: Path, jobs: int) -> tuple[dict[str, d
         with CellProgress() as progress:
             results = work.run(cells, where, jobs, progress)
     except KeyboardInterrupt:
-        say(f"Stopped. Finished cells are in {where}: the same command goes on from there.")
-        raise typer.Exit(130) from None
+        results = work.finished(cells, where)
+        failure = f"stopped after {len(results)} of {len(cells)} cells: the same command goes on from there"
     except work.CellsError as error:
         results, failure = error.results, f"{error}. The others are saved: the same command tries these again"
-        if not results:
-            raise CampaignError(failure) from None
+    if not results:
+        raise CampaignError(failure)
     say(f"{len(results)} cells, {duration(work.cpu_seconds(cells, where))} of CPU time in all")
     return results, failure
 
 
-def write_text(path: Path, text: str) -> Path:
-    """Write a file, and its folder if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
+def write_table(stem: Path, text: str, records: Sequence[dict[str, Any]]) -> list[Path]:
+    """A table in both forms, ``stem.md`` and ``stem.csv``."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    page = stem.with_name(f"{stem.name}.md")
+    page.write_text(text, encoding="utf-8")
+    return [page, write_csv(stem.with_name(f"{stem.name}.csv"), records)]
 
 
 def write_csv(path: Path, records: Sequence[dict[str, Any]]) -> Path:
@@ -127,7 +197,7 @@ def drawn(draw: Callable[[], list[Path]]) -> list[Path]:
 
 
 def finish(text: str, written: Sequence[Path], page: Path | None, marker: str, failure: str) -> None:
-    """Show the table, say where everything is, and write it into a page unless something is missing."""
+    """Show the table, say where everything is, and write it into a page; raise if cells are missing."""
     from ridgeway.experiments import pages
 
     print(text, end="")
@@ -135,7 +205,7 @@ def finish(text: str, written: Sequence[Path], page: Path | None, marker: str, f
         pages.insert(page, marker, text)
     say("Written: " + ", ".join(str(path) for path in written))
     if failure:
-        raise CampaignError(f"the table lacks some cells: {failure}")
+        raise CampaignError(f"what is written is not all: {failure}")
 
 
 def _split(words: Words) -> list[str] | None:

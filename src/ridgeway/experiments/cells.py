@@ -35,7 +35,7 @@ class Cell:
         Its keyword arguments, which JSON can hold: all that the result depends on, the seed included, so
         that a cell run again alone gives the same numbers.
     cost
-        How long it takes relative to the others, for the time left and the order of work.
+        How long it takes relative to the others, for the time left.
     """
 
     name: str
@@ -83,15 +83,15 @@ def run(
 ) -> dict[str, dict[str, Any]]:
     """The results of ``cells`` by name; those found in ``folder`` are read, the others computed and saved there.
 
-    Cells run through joblib, ``jobs`` at a time (``None``: as many as the active ``joblib.parallel_config``
-    says, which may be a cluster's), each with one BLAS thread. This process saves each as it comes in, so a
-    run that is killed goes on where it was. A cell that raises does not stop the others; at the end
-    :class:`CellsError` names those that did.
+    Cells run in their order through joblib, ``jobs`` at a time (``None``: as many as the active
+    ``joblib.parallel_config`` says, which may be a cluster's), each with one BLAS thread. This process saves each
+    as it comes in, so a run that is killed goes on where it was. A cell that raises does not stop the others; at
+    the end :class:`CellsError` names those that did.
     """
     if len({cell.name for cell in cells}) < len(cells):
         raise ValueError("names of cells must differ")
     found = {cell.name: saved(cell, folder) for cell in cells}
-    missing = sorted((cell for cell in cells if found[cell.name] is None), key=lambda cell: -cell.cost)
+    missing = [cell for cell in cells if found[cell.name] is None]
     tracker, errors = _Tracker(cells, missing), {}
     if progress is not None:
         progress(tracker.status())
@@ -121,6 +121,12 @@ def saved(cell: Cell, folder: Path) -> dict[str, Any] | None:
         raise ValueError(
             f"{path} is not a result that Ridgeway saved ({error}): remove it to compute it again"
         ) from None
+
+
+def finished(cells: Iterable[Cell], folder: Path) -> dict[str, dict[str, Any]]:
+    """The results of those of ``cells`` that are saved."""
+    found = {cell.name: saved(cell, folder) for cell in cells}
+    return {name: entry["result"] for name, entry in found.items() if entry is not None}
 
 
 def cpu_seconds(cells: Iterable[Cell], folder: Path) -> float:

@@ -28,8 +28,12 @@ MARKS = tuple(range(20, BUDGET + 1, 10))
 EXPERIMENTS = 5
 METHODS = ("rand", "lh", "unc", "bald", "lasso")
 INFERENCES = ("map", "nested")
+CURVES = ("nested",)  # inferences with learning curves: they double what a cell costs
 LITERAL_ROWS = ("synthetic-10-2", "synthetic-10-3")
 QUICK_BUDGET, QUICK_EXPERIMENTS = 60, 2
+
+#: What a fit to a row's observations costs beside one to those of synthetic-10-2, roughly.
+COSTS = {"synthetic-10-3": 2.0, "synthetic-20-2": 1.3, "synthetic-20-3": 3.0, "communities": 2.5, "uji": 2.5}
 
 
 def cells(
@@ -40,34 +44,36 @@ def cells(
     inferences: Sequence[str] | None = None,
     readings: Sequence[str] | None = None,
     experiments: int | None = None,
+    curves: Sequence[str] = CURVES,
 ) -> list[Cell]:
     """The cells of the table; ``None`` is all that there is, rows without their data left out.
 
-    ``quick`` is a small honest version: two rows, two experiments of 60 observations, no learning curves, one
-    reading of the prior.
+    ``curves`` names inferences that learning curves are made of, with the prior's scale by the root. ``quick`` is a
+    small honest version: two rows, two experiments of 60 observations, no learning curves, one reading of the prior.
     """
     rows = [validation.choice(row, tuple(ROWS), "row") for row in rows or _default_rows(quick, data)]
     methods = [validation.choice(method, METHODS, "method") for method in methods or METHODS]
     inferences = [validation.choice(inference, INFERENCES, "inference") for inference in inferences or INFERENCES]
-    readings = [validation.choice(reading, protocol.READINGS, "prior reading") for reading in readings or ()]
-    readings = readings or (["root"] if quick else list(protocol.READINGS))
+    readings = [validation.choice(reading, protocol.READINGS, "prior") for reading in readings or protocol.READINGS]
+    curves = () if quick else [validation.choice(inference, INFERENCES, "curves") for inference in curves]
     check_data(rows, data)
-    budget, marks = (QUICK_BUDGET, ()) if quick else (BUDGET, MARKS)
     numbers = range(experiments or (QUICK_EXPERIMENTS if quick else EXPERIMENTS))
-    made = []
-    for reading in readings:
-        for row in rows:
-            if reading == "literal" and row not in LITERAL_ROWS:
-                continue
-            for method in methods:
-                if method == "lh" and ROWS[row].kind == "data":  # a design cannot choose among records
-                    continue
-                for inference in ("none",) if method == "lasso" else inferences:
-                    made += [
-                        _cell(ROWS[row], reading, inference, method, number, budget, marks, data, quick)
-                        for number in numbers
-                    ]
-    return made
+    # What tells most comes first: a run may be stopped, and shows its table then.
+    return [
+        _cell(ROWS[row], reading, inference, method, number, curves, data, quick)
+        for reading in (["root"] if quick else sorted(set(readings), reverse=True))
+        for inference in ("none", *sorted(set(inferences), reverse=True))
+        for number in numbers
+        for row in rows
+        for method in methods
+        if _belongs(ROWS[row], reading, inference, method)
+    ]
+
+
+def _belongs(row: Row, reading: str, inference: str, method: str) -> bool:
+    if (method == "lasso") != (inference == "none") or (method == "lh" and row.kind == "data"):
+        return False  # the lasso has no inference; a design cannot choose among records
+    return reading == "root" or row.name in LITERAL_ROWS
 
 
 def missing_rows(data: Path | None) -> dict[str, str]:
@@ -105,18 +111,19 @@ def _default_rows(quick: bool, data: Path | None) -> list[str]:
 
 
 def _cell(
-    row: Row, reading: str, inference: str, method: str, experiment: int, budget: int, marks: Sequence[int],
-    data: Path | None, quick: bool,
+    row: Row, reading: str, inference: str, method: str, experiment: int, curves: Sequence[str], data: Path | None,
+    quick: bool,
 ) -> Cell:  # fmt: skip
     arguments: dict[str, Any] = {"row": row.name, "reading": reading, "experiment": experiment}
     if row.kind == "data":
         arguments["data"] = None if data is None else str(data)
-    folder = f"table2{'-quick' * quick}/{row.name}/{reading}-{inference}-{method}"
+    name = f"table2{'-quick' * quick}/{row.name}/{reading}-{inference}-{method}/{experiment}"
     if method == "lasso":
-        return Cell(f"{folder}/{experiment}", lasso, arguments, cost=0.05)
-    arguments |= {"inference": inference, "method": method, "budget": budget, "marks": list(marks)}
-    cost = (3.0 if method in ("unc", "bald") else 1.0) * (row.d - 1) * (2.0 if inference == "nested" else 1.0)
-    return Cell(f"{folder}/{experiment}", selection, arguments, cost)
+        return Cell(name, lasso, arguments, cost=2.0)
+    marks = MARKS if inference in curves and reading == "root" else ()
+    arguments |= {"inference": inference, "method": method, "budget": QUICK_BUDGET if quick else BUDGET}
+    fits = (10.0 if method in ("unc", "bald") else 1.0) + 0.8 * len(marks)
+    return Cell(name, selection, arguments | {"marks": list(marks)}, cost=fits * COSTS.get(row.name, 1.0))
 
 
 # -- what a cell computes ---------------------------------------------------------------------------

@@ -49,14 +49,20 @@ class Group:
 
     def scores(self, row: Row, inference: str, method: str, key: str, n: int | None = None) -> Array:
         """One score of each experiment in order, at the end or at ``n`` observations; empty where there is none."""
-        found = sorted(
-            (r for r in self._results if (r["row"], r["inference"], r["method"]) == (row.name, inference, method)),
-            key=lambda r: int(r["experiment"]),
-        )
-        parts = [r["final"] if n is None else r["marks"].get(str(n), {}) for r in found]
-        if key.endswith("_seconds"):
-            parts = found
-        return np.array([part[key] for part in parts if part.get(key) is not None])
+        return np.array(list(self._by_experiment(row, inference, method, key, n).values()))
+
+    def differences(self, row: Row, inference: str, method: str, other: str, key: str) -> Array:
+        """By how much ``method`` exceeds ``other`` in the experiments that both have."""
+        a, b = (self._by_experiment(row, inference, name, key, None) for name in (method, other))
+        return np.array([a[i] - b[i] for i in a if i in b])
+
+    def _by_experiment(self, row: Row, inference: str, method: str, key: str, n: int | None) -> dict[int, float]:
+        wanted = (row.name, inference, method)
+        found = [r for r in self._results if (r["row"], r["inference"], r["method"]) == wanted]
+        parts = {int(r["experiment"]): r["final"] if n is None else r["marks"].get(str(n), {}) for r in found}
+        if key == "selection_seconds":
+            parts = {int(r["experiment"]): r for r in found}
+        return {i: float(part[key]) for i, part in sorted(parts.items()) if key in part}
 
     def marks(self, row: Row, inference: str) -> list[int]:
         """Numbers of observations at which there are scores."""
@@ -156,9 +162,9 @@ def _verdicts(group: Group) -> Iterator[str]:
             if printed := paper.TABLE2.get(row.name, {}).get(key, {}).get("bald"):
                 words.append(f"{'better' if bald.mean() < printed else '**not better**'} than the paper's")
             for other in ("rand", "lh", "unc"):
-                values = group.scores(row, "nested", other, key)
-                if len(values) == len(bald):
-                    words.append(_compared(bald - values, other))
+                difference = group.differences(row, "nested", "bald", other, key)
+                if len(difference) > 1:
+                    words.append(_compared(difference, other))
             yield f"- {row.title} {row.D}/{row.d}, {name}: " + "; ".join(words)
 
 
