@@ -56,7 +56,8 @@ class Library:
     fit: Callable[[Array, Array, int], Predictor]
     needs: tuple[str, ...] = ()  # modules, each package before what is inside it
     package: str = ""  # whose version is told
-    max_inputs: int | None = None  # beyond which one fit takes more than half an hour
+    max_inputs: int | None = None  # beyond which it is not run
+    too_slow: str = ""  # why
 
     @property
     def installed(self) -> bool:
@@ -272,7 +273,9 @@ LIBRARIES = {
     "smt-mgp": Library(
         "SMT, MGP",
         f"told d; one search for each of {len(SMT_NOISES)} noise variances, the likeliest taken: it cannot learn noise",
-        smt_mgp, ("smt", "smt.surrogate_models"), "smt",
+        smt_mgp, ("smt", "smt.surrogate_models"), "smt", 20,
+        "at 96 inputs a gradient takes 0.2 CPU seconds, a search more than a hundred of them for each noise variance, "
+        "and a Hessian follows entry by entry",
     ),
     "sklearn-pls": Library(
         "scikit-learn, GP on PLS directions",
