@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from ridgeway.priors import Priors
 from ridgeway.types import Array
 
 SAAS_WARMUP, SAAS_DRAWS, SAAS_THINNING = 512, 256, 16  # BoTorch's tutorial: "we recommend ... when possible"
@@ -133,7 +134,8 @@ def _sklearn_process(X: Array, y: Array) -> Any:
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
     lengths = np.full(X.shape[1], np.sqrt(X.shape[1]))
-    kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(lengths, (1e-2, 1e3)) + WhiteKernel(0.1, (1e-6, 1e1))
+    floor = Priors().noise_floor ** 2  # Ridgeway's own: without one, hundreds of length scales fit anything exactly
+    kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(lengths, (1e-2, 1e3)) + WhiteKernel(0.1, (floor, 1e1))
     model = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=RESTARTS, random_state=0)
     with _quiet():  # it warns of every length scale at its bound, where those of inputs without effect belong
         return model.fit(X, y)
@@ -256,7 +258,8 @@ LIBRARIES = {
     "ridgeway-auto": Library('Ridgeway, Linear("auto")', "the default, not told d", ridgeway_auto),
     "sklearn-ard": Library(
         "scikit-learn, ARD GP",
-        f"squared exponential with a length scale an input, learned noise, {1 + RESTARTS} searches, normalised outputs",
+        f"squared exponential with a length scale an input, learned noise with Ridgeway's "
+        f"floor, {1 + RESTARTS} searches, normalised outputs",
         sklearn_ard, ("sklearn.gaussian_process",), "scikit-learn",
     ),
     "botorch": Library(
