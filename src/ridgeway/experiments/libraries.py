@@ -258,8 +258,8 @@ LIBRARIES = {
     "ridgeway-auto": Library('Ridgeway, Linear("auto")', "the default, not told d", ridgeway_auto),
     "sklearn-ard": Library(
         "scikit-learn, ARD GP",
-        f"squared exponential with a length scale an input, learned noise with Ridgeway's "
-        f"floor, {1 + RESTARTS} searches, normalised outputs",
+        "squared exponential with a length scale an input, learned noise with Ridgeway's floor, "
+        f"{1 + RESTARTS} searches, normalised outputs",
         sklearn_ard, ("sklearn.gaussian_process",), "scikit-learn",
     ),
     "botorch": Library(
