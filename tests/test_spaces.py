@@ -151,10 +151,10 @@ def test_filling_is_even():
     assert qmc.discrepancy(box.filling(100, rng())) < 0.5 * qmc.discrepancy(box.uniform(100, rng()))
 
 
-def test_filling_beyond_sobol_is_uniform(monkeypatch):
-    monkeypatch.setattr(qmc.Sobol, "MAXDIM", 2)
-    box = Box(0.0, [1.0, 1.0, 1.0])
-    np.testing.assert_array_equal(box.filling(7, rng()), box.uniform(7, rng()))
+def test_filling_of_many_inputs_is_a_latin_hypercube():
+    for D, same in ((64, False), (65, True)):
+        box = Box([0.0] * D, [1.0] * D)
+        assert np.array_equal(box.filling(7, rng()), box.latin_hypercube(7, rng())) is same
 
 
 def test_box_as_wide_as_floats():

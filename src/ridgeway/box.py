@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.stats import qmc
 
 from ridgeway import names as _names
 from ridgeway import validation
 from ridgeway.types import Array, Inputs
+
+_MOST_FOR_SOBOL = 64  # inputs
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -77,16 +78,19 @@ class Box:
     def latin_hypercube(self, n: int, rng: np.random.Generator) -> Array:
         """``n`` points of which each input has one in each of ``n`` equal parts of its range, ``(n, D)``."""
         n = validation.count(n, "n")
-        return self._from_unit(qmc.LatinHypercube(self.D, optimization=None, rng=_seed(rng)).random(n))
+        parts = rng.permuted(np.tile(np.arange(n), (self.D, 1)), axis=1).T
+        return self._from_unit((parts + rng.random((n, self.D))) / max(n, 1))
 
     def filling(self, n: int, rng: np.random.Generator) -> Array:
         """``n`` points that fill the box evenly, ``(n, D)``: a scrambled Sobol sequence.
 
-        Beyond the 21,201 inputs for which that sequence is known the points are uniform.
+        Of more than 64 inputs it would take very many points to be even in any two: there it is a Latin hypercube.
         """
         n = validation.count(n, "n")
-        if self.D > qmc.Sobol.MAXDIM:
-            return self.uniform(n, rng)
+        if self.D > _MOST_FOR_SOBOL:
+            return self.latin_hypercube(n, rng)
+        from scipy.stats import qmc  # it takes half a second to import, and most choices do without it
+
         # Whole powers of two, cut: SciPy warns about any other number, and the points are the same.
         points = qmc.Sobol(self.D, scramble=True, rng=_seed(rng)).random_base2(max(n - 1, 0).bit_length())
         return self._from_unit(points[:n])

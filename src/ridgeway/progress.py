@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ridgeway.inference import Progress
+if TYPE_CHECKING:  # a line of a terminal must not wait for SciPy
+    from ridgeway.inference import Progress
 
 
 class Line:

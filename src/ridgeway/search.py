@@ -31,7 +31,7 @@ from ridgeway.surest import Surest
 from ridgeway.types import Array
 
 SHORTLIST = 4096  # candidates of a pool that the later points of a batch are chosen from
-_FILLING = 1024  # space-filling points scored in a box
+_FILLING = 1024  # points all over the box that are scored
 _DIRECTIONS = 128  # directions of the embedded space that are tried
 _SUREST = 2  # of the best u for which the surest input is computed
 _CLIMBS = 4  # from the best of the embedded search, and as many from the best of the sample
@@ -114,7 +114,7 @@ def over_box(box: Box, outlook: Outlook, acquisition: Acquisition, n: int, rng: 
 def _best_in_box(
     box: Box, outlook: Outlook, acquisition: Acquisition, rng: np.random.Generator
 ) -> tuple[Array, float, bool]:
-    sample = box.filling(_FILLING, rng)
+    sample = box.latin_hypercube(_FILLING, rng)
     scores = acquisitions.score(acquisition, outlook, sample)
     flat = _is_flat(scores)  # for the caller to know: what little there is, is climbed all the same
     starts = sample[np.argsort(-scores)[:_CLIMBS]]
