@@ -75,7 +75,7 @@ def test_evidence_with_the_rotation_against_importance_sampling() -> None:
     """The orbit's volume and the Gaussian across it, against 4,000 weighted draws around the orbit."""
     posterior = model_posterior(3, 2, n=200, priors=replace(FIXED, log_noise=(-2.5, 0.0)))
     inner, _ = nested.split(posterior)
-    best = modes.search(posterior, inner, 10, np.random.default_rng(0), lambda message: None)[0].laplace
+    best = modes.search(posterior, inner, 10, np.random.default_rng(0), lambda message: None)[0][0].laplace
     lap = laplace.settle(posterior, best.theta, inner)
     rng = np.random.default_rng(1)
     z = rng.standard_normal((4000, lap.factor.shape[1]))
@@ -124,7 +124,7 @@ def test_curvature_is_floored_smoothly_near_the_prior() -> None:
 def test_evidence_gradient_by_differences() -> None:
     posterior = model_posterior(5, 2, n=60, priors=Priors())
     inner, outer = nested.split(posterior)
-    found = modes.search(posterior, inner, 6, np.random.default_rng(0), lambda message: None)[0].laplace
+    found = modes.search(posterior, inner, 6, np.random.default_rng(0), lambda message: None)[0][0].laplace
     lap = laplace.settle(posterior, found.theta, inner)
     gradient = nested.evidence_gradient(posterior, lap, outer)
     for j, q in enumerate(outer):

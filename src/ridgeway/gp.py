@@ -94,7 +94,9 @@ class ConditionedGP:
         inverse, info = dpotri(self.L, lower=1)
         if info != 0:  # pragma: no cover - the factor exists, so its inverse does
             raise NumericalError("the covariance matrix could not be inverted")
-        return np.tril(inverse) + np.tril(inverse, -1).T
+        full: Array = inverse + inverse.T  # above its diagonal LAPACK leaves the zeros of L
+        full.flat[:: self.data.n + 1] = inverse.diagonal()
+        return full
 
     @cached_property
     def Linv(self) -> Array:

@@ -91,7 +91,7 @@ def _joint(
     """The paper's recipe: one mode over everything, and its Hessian."""
     free = posterior.free()
     free = free[free != posterior.n_parameters + N_GLOBAL + LOG_SCALE]  # the prior scale is given
-    searched = modes.search(posterior, free, n_starts, rng, say) if n_starts else []
+    searched, n_starts = modes.search(posterior, free, n_starts, rng, say) if n_starts else ([], 0)
     candidates = [(theta, 1) for theta in initial] + [(o.laplace.theta, o.reached) for o in searched[:N_FINALISTS]]
     found: list[modes.Optimum] = []
     for theta, reached in candidates:
@@ -118,17 +118,18 @@ def _nested(
     """
     optima: list[modes.Optimum] = []
     concluded: list[nested.Nested] = []
+    searches = len(initial) or 1  # without known modes, one search begins in silence
     for smaller in ranks(posterior):
         share = n_starts if smaller is posterior else n_starts // LOWER_RANK_SHARE
         mine = tuple(theta for theta in initial if theta.shape[0] == smaller.n_parameters + N_GLOBAL)
         if not share and not mine:
             continue
         finalists = N_FINALISTS if smaller is posterior else N_FINALISTS // 2
-        found, results = _modes_of_rank(smaller, rng, share, finalists, mine, not (initial or optima), say)
+        found, results, made = _modes_of_rank(smaller, rng, share, finalists, mine, not (initial or optima), say)
         optima, concluded = optima + found, concluded + results
+        searches += made if smaller is posterior else 0
     if not optima:
         raise NumericalError("no mode of the posterior could be followed in floating point")
-    searches = n_starts + (len(initial) or 1)  # without known modes, one search began in silence
     return _mixture(concluded, optima, searches, len(ranks(posterior)))
 
 
@@ -143,9 +144,9 @@ def ranks(posterior: Posterior) -> list[Posterior]:
 def _modes_of_rank(
     posterior: Posterior, rng: np.random.Generator, n_starts: int, finalists: int, initial: tuple[Array, ...],
     silent: bool, say: Progress,
-) -> tuple[list[modes.Optimum], list[nested.Nested]]:  # fmt: skip
+) -> tuple[list[modes.Optimum], list[nested.Nested], int]:  # fmt: skip
     inner, _ = nested.split(posterior)
-    found = modes.search(posterior, inner, n_starts, rng, say) if n_starts else []
+    found, n_made = modes.search(posterior, inner, n_starts, rng, say) if n_starts else ([], 0)
     optima: list[modes.Optimum] = []
     for i, theta in enumerate(initial):  # one more observation moves a mode little: the best is followed with care
         evaluations = nested.MOST_EVALUATIONS if i == 0 else _FEW_EVALUATIONS
@@ -160,7 +161,7 @@ def _modes_of_rank(
     if silent:  # last, because the climbs above begin at the best scales and noise so far
         with suppress(NumericalError):
             optima = modes.merge(optima, nested.maximize_evidence(posterior, starts.silent(posterior)))
-    return _concluded(posterior, optima)
+    return *_concluded(posterior, optima), n_made
 
 
 def _concluded(posterior: Posterior, optima: list[modes.Optimum]) -> tuple[list[modes.Optimum], list[nested.Nested]]:
@@ -253,7 +254,7 @@ def _report(
     others = [o.laplace for o in found[1:]]
     disagreement = 0.0
     if others:
-        gap = modes.fitted(best) - modes.fitted(others[0])
+        gap = modes.fitted(best.gp) - modes.fitted(others[0].gp)
         disagreement = float(np.sqrt(np.mean(gap**2)))
     return Inferred(
         components=components,

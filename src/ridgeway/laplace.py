@@ -8,16 +8,19 @@ evidence takes the volume of the whole orbit in their place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import cho_factor, cho_solve, eigh, eigvalsh
+from scipy.linalg.lapack import dpotrf
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from ridgeway.embeddings import Embedding, Linear
 from ridgeway.errors import NumericalError
-from ridgeway.gp import LOG_SCALE, ConditionedGP, condition
+from ridgeway.gp import LOG_SCALE, ConditionedGP
 from ridgeway.posterior import Evaluation, Posterior
 from ridgeway.types import Array
 
@@ -26,8 +29,15 @@ GRADIENT_TOLERANCE = 1e-4
 _LEAST_NEWTON_CURVATURE = 0.1  # in units of the prior's
 #: Negative curvature, in units of the prior's, that is more than the gauge's rounding.
 SADDLE = 1e-3
+_AS_PROMISED = 0.9  # share of what a step promised from which one twice as long is tried
+_NEAR = 0.1  # of the gradient that a step may leave for its curvature to serve for the next as well
+_MOST_APPROACHES = 8  # steps with the curvature of a mode nearby
+_APPROACH = 0.3  # of the gradient that such a step may leave
+_BEYOND = (1.0, 0.3, 0.1, 0.01)  # how far from a saddle a better point is looked for
 _WALL = 1e25  # minus a log density that no point has
 _LOG_2PI = float(np.log(2.0 * np.pi))
+
+Solve = Callable[[Array], Array]  # the inverse of a curvature, times a gradient
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,7 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array, H: Array | N
         H = posterior.hessian(at.gp)
     width = prior_width(posterior, theta)[inner]
     scaled, N = _scaled_curvature(posterior, theta, H, inner, width)
-    values, vectors = eigh(scaled)
+    values, vectors = eigh(scaled, driver="evd", check_finite=False)
     values, vectors = _drop(values, vectors, N)
     floored = floor_curvature(values)
     g = (at.gradient[inner] * width) @ vectors
@@ -124,9 +134,8 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array, H: Array | N
 
 def log_volume(posterior: Posterior, theta: Array, inner: Array) -> float:
     """Logarithm of the Gaussian's volume that :func:`approximate` would find at ``theta``."""
-    gp = condition(posterior.embedding, posterior.kernel, posterior.data, theta)
     width = prior_width(posterior, theta)[inner]
-    scaled, N = _scaled_curvature(posterior, theta, posterior.hessian(gp), inner, width)
+    scaled, N = _scaled_curvature(posterior, theta, posterior.hessian(posterior.condition(theta)), inner, width)
     # The gauge's eigenvalues are zero: moved beyond all others, they sort last and are left out.
     beyond = 1.0 + 2.0 * float(np.linalg.norm(scaled))
     values = eigvalsh(scaled + beyond * (N @ N.T))[: inner.shape[0] - N.shape[1]]
@@ -135,12 +144,17 @@ def log_volume(posterior: Posterior, theta: Array, inner: Array) -> float:
 
 def _scaled_curvature(posterior: Posterior, theta: Array, H: Array, inner: Array, width: Array) -> tuple[Array, Array]:
     """``-H`` over ``theta[inner]`` in units of the prior, off the gauge, and a basis of the gauge."""
+    N = _gauge(posterior, theta, inner, width)
+    return _project_out(-H[np.ix_(inner, inner)] * np.outer(width, width), N), N
+
+
+def _gauge(posterior: Posterior, theta: Array, inner: Array, width: Array) -> Array:
+    """An orthonormal basis of the gauge over ``theta[inner]``, in units of the prior."""
     p = posterior.n_parameters
     tangents = gauge_directions(posterior.embedding, theta[:p])
     padded = np.zeros((inner.shape[0], tangents.shape[1]))
     padded[inner < p] = tangents / width[inner < p, None]
-    N = _orthonormal(padded)
-    return _project_out(-H[np.ix_(inner, inner)] * np.outer(width, width), N), N
+    return _orthonormal(padded)
 
 
 def _log_volume(posterior: Posterior, theta: Array, curvature: Array, width: Array, n_gauge: int) -> float:
@@ -178,57 +192,118 @@ def climb(posterior: Posterior, theta: Array, inner: Array, max_iterations: int)
     return objective.full(result.x)
 
 
-def settle(posterior: Posterior, theta: Array, inner: Array, max_iterations: int = 40) -> Laplace:
+def settle(
+    posterior: Posterior, theta: Array, inner: Array, near: Laplace | None = None, max_iterations: int = 40
+) -> Laplace:
     """The approximation at the mode that Newton's method reaches from ``theta``.
 
-    Saddle-free Newton within a trust radius: curvatures that are negative or nearly zero (the
-    gauge's are) count by their size, so every step is downhill. SciPy's trust-region solvers
-    do the same with several factorisations a step; here they took twice the time.
+    Newton within a trust radius, saddle-free: where curvatures are negative or nearly zero, they
+    count by their size, so every step is downhill. A mode that is ``near`` lends its curvature to
+    the first steps, which then cost a gradient each.
     """
     width = prior_width(posterior, theta)[inner]
     objective = _Objective(posterior, theta, inner, width)
     x, radius = theta[inner] / width, 1.0
+    if near is not None:
+        x = _approached(objective, x, lambda gradient: near.solve(gradient / width) / width)
     for _ in range(max_iterations):
-        gradient = objective.gradient(x)
-        H = objective.hessian(x)
-        values, vectors = eigh(H, check_finite=False)
+        gradient, H = objective.gradient(x), objective.hessian(x)
         if np.linalg.norm(gradient) < GRADIENT_TOLERANCE:
-            if values[0] > -SADDLE:
+            beyond = None if _is_positive(H, SADDLE) else _beyond_saddle(objective, x, H)
+            if beyond is None:
                 break
-            # A saddle: the gradient vanishes, but down the most negative curvature it goes on.
-            sides = [x + side * vectors[:, 0] * length for length in (1.0, 0.3, 0.1, 0.01) for side in (1.0, -1.0)]
-            best = min(sides, key=objective.value)
-            if objective.value(best) >= objective.value(x):
-                break
-            x = best
+            x = beyond
             continue
-        curvature = np.maximum(np.abs(values), _LEAST_NEWTON_CURVATURE)
-        rotated = vectors.T @ gradient
-        step = -rotated / curvature
-        radius, moved = _within(objective, x, vectors, values, rotated, step, radius)
+        reach = 0.0 if near is None else radius
+        step, solve = _newton_step(H, gradient, _gauge(posterior, objective.full(x), inner, width), reach)
+        radius, moved = _within(objective, x, H, gradient, step, radius)
         if moved is None:
             break
         x = moved
+        if solve is not None and np.linalg.norm(objective.gradient(x)) < _NEAR * np.linalg.norm(gradient):
+            x = _approached(objective, x, solve)
     at = objective.evaluate(x)
     return approximate(posterior, at, inner, objective.last_hessian if objective.last_hessian_at is at else None)
 
 
+def _approached(objective: _Objective, x: Array, solve: Solve) -> Array:
+    """``x`` after steps with the curvature of a point nearby, as long as each takes most of the gradient away."""
+    for _ in range(_MOST_APPROACHES):
+        gradient = objective.gradient(x)
+        size = float(np.linalg.norm(gradient))
+        if size < GRADIENT_TOLERANCE:
+            break
+        moved = x - solve(gradient)
+        try:
+            left = float(np.linalg.norm(objective.gradient(moved)))
+        except NumericalError:
+            break
+        if left > _APPROACH * size:
+            break
+        x = moved
+    return x
+
+
+def _newton_step(H: Array, gradient: Array, N: Array, reach: float) -> tuple[Array, Solve | None]:
+    """Minus the inverse of ``H`` times the gradient, with curvatures that are too small or negative mended.
+
+    The gauge ``N`` carries no gradient. Where all else is curved enough, a Cholesky factor
+    replaces the eigenvectors, at a tenth of their price, and is returned as the function that
+    solves with it. Where it curves the wrong way, a step is at least as long as ``reach``, or
+    leaving a saddle would begin slowly.
+    """
+    lifted = H + N @ N.T
+    if _is_positive(lifted, -_LEAST_NEWTON_CURVATURE):
+        factor = cho_factor(lifted, lower=True, check_finite=False)
+        solve = partial(cho_solve, factor, check_finite=False)
+        return -solve(gradient), solve
+    values, vectors = eigh(lifted, driver="evd", check_finite=False)
+    rotated = vectors.T @ gradient
+    step = -rotated / np.maximum(np.abs(values), _LEAST_NEWTON_CURVATURE)
+    room = reach**2 - float(step[1:] @ step[1:])
+    if values[0] < -SADDLE and room > step[0] ** 2:
+        step[0] = -np.copysign(np.sqrt(room), rotated[0])
+    return vectors @ step, None
+
+
+def _is_positive(H: Array, shift: float) -> bool:
+    """Whether all eigenvalues of ``H`` are above ``-shift``."""
+    shifted = H.copy()
+    shifted.flat[:: H.shape[0] + 1] += shift
+    return int(dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1]) == 0
+
+
+def _beyond_saddle(objective: _Objective, x: Array, H: Array) -> Array | None:
+    """A better point down the most negative curvature, where the gradient vanishes but it goes on; if there is one."""
+    _, vectors = eigh(H, driver="evd", check_finite=False)
+    sides = [x + side * vectors[:, 0] * length for length in _BEYOND for side in (1.0, -1.0)]
+    best = min(sides, key=objective.value)
+    return best if objective.value(best) < objective.value(x) else None
+
+
 def _within(
-    objective: _Objective, x: Array, vectors: Array, values: Array, gradient: Array, step: Array, radius: float
+    objective: _Objective, x: Array, H: Array, gradient: Array, step: Array, radius: float
 ) -> tuple[float, Array | None]:
-    """The step, shortened until the density rises as its model promises; and the radius for the next."""
+    """As much of the step as the density rises by what its model promises; and the radius for the next."""
     here = objective.value(x)
+    slope, curvature = float(gradient @ step), float(step @ H @ step)
+    length = float(np.linalg.norm(step))
+    share, found = min(1.0, radius / length), None
     for _ in range(20):
-        length = float(np.linalg.norm(step))
-        if length > radius:
-            step, length = step * (radius / length), radius
-        promised = -float(gradient @ step + 0.5 * (values * step) @ step)
-        moved = x + vectors @ step
+        promised = -(slope + 0.5 * share * curvature) * share
+        moved = x + share * step
         gained = here - objective.value(moved)
         if gained > 0.1 * promised or (promised < 1e-9 and gained > -1e-9):
-            return (max(radius, 2.0 * length) if gained > 0.7 * promised else radius), moved
-        radius = 0.25 * length
-    return radius, None
+            radius, found = max(radius, 2.0 * share * length) if gained > 0.7 * promised else radius, moved
+            if share == 1.0 or gained < _AS_PROMISED * promised:
+                break
+            share = min(1.0, 2.0 * share)  # the radius was too careful: go on with the same model
+        elif found is not None:
+            break
+        else:
+            radius = 0.25 * share * length
+            share = 0.25 * share
+    return radius, found
 
 
 class _Objective:
@@ -263,9 +338,10 @@ class _Objective:
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         try:
-            return self.value(x), self.gradient(x)
+            at = self.posterior.evaluate(self.full(x))
         except NumericalError:  # the line search has gone too far: it steps back from a wall
             return _WALL, np.zeros_like(x)
+        return -at.log_density, -at.gradient[self.inner] * self.width
 
     def hessian(self, x: Array) -> Array:
         self.last_hessian_at = self.evaluate(x)

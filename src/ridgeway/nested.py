@@ -25,6 +25,8 @@ _STEP = 1e-3  # of the finite differences of the log determinant, in units of th
 _GRADIENT_TOLERANCE = 0.03  # in units of the outer posterior's width: 5e-4 nats from the top
 _EVIDENCE_TOLERANCE = 3e-3  # nats that an iteration must gain to be followed by another
 MOST_EVALUATIONS = 14
+_MOST_STALE = 4  # evaluations near the best that gain next to nothing before a climb ends
+_WORSE = 1.0  # nats below the best at which a point is passed by
 _FARTHEST = 10.0  # prior widths that a climb may go
 _PATIENCE = 6  # evaluations before a climb can be called hopeless
 _LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
@@ -109,17 +111,21 @@ def maximize_evidence(
         return best
     metric = _metric(posterior, best, outer)
     origin = best.theta[outer].copy()
-    evaluations = 0
+    evaluations = stale = 0
 
     def objective(zeta: Array) -> tuple[float, Array]:
-        nonlocal best, evaluations
+        nonlocal best, evaluations, stale
         evaluations += 1
-        if evaluations > _PATIENCE and best.log_evidence < hopeless:
+        if stale >= _MOST_STALE or (evaluations > _PATIENCE and best.log_evidence < hopeless):
             raise StopIteration
         there = _moved(posterior, best, outer, origin + metric @ zeta - best.theta[outer])
         if not np.isfinite(there.log_evidence):
             return 1e10, np.zeros_like(zeta)
-        if there.log_evidence > best.log_evidence:
+        gained = there.log_evidence - best.log_evidence
+        if gained < -_WORSE:  # the line search turns back from here: a rough idea of the slope will do
+            return -there.log_evidence, -metric.T @ there.gradient[outer]
+        stale = 0 if gained > _EVIDENCE_TOLERANCE else stale + 1
+        if gained > 0:
             best = there
         return -there.log_evidence, -metric.T @ evidence_gradient(posterior, there, outer)
 
@@ -168,7 +174,7 @@ def _moved(posterior: Posterior, lap: Laplace, outer: Array, step: Array) -> Lap
     theta[outer] += step
     theta[lap.inner] += tangent(lap, outer) @ step
     try:
-        return settle(posterior, theta, lap.inner)
+        return settle(posterior, theta, lap.inner, near=lap)
     except NumericalError:  # no covariance there: as unlikely as can be
         return replace(lap, log_evidence=-np.inf)
 

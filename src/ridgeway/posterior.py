@@ -45,14 +45,21 @@ class Posterior:
 
     def log_density(self, theta: Array) -> float:
         """``log p(y, theta)``."""
-        gp = condition(self.embedding, self.kernel, self.data, theta)
-        return gp.log_likelihood() + self._log_prior(theta)
+        return self.log_density_of(self.condition(theta))
+
+    def condition(self, theta: Array) -> ConditionedGP:
+        """The process with these hyperparameters, given the data."""
+        return condition(self.embedding, self.kernel, self.data, theta)
+
+    def log_density_of(self, gp: ConditionedGP) -> float:
+        """``log p(y, theta)`` where ``gp`` stands."""
+        return gp.log_likelihood() + self._log_prior(gp.theta)
 
     def evaluate(self, theta: Array) -> Evaluation:
         """``log p(y, theta)`` and its gradient."""
-        gp = condition(self.embedding, self.kernel, self.data, theta)
+        gp = self.condition(theta)
         gradient = likelihood.gradient(gp) + self._prior_gradient(theta)
-        return Evaluation(gp, gp.log_likelihood() + self._log_prior(theta), gradient)
+        return Evaluation(gp, self.log_density_of(gp), gradient)
 
     def hessian(self, gp: ConditionedGP) -> Array:
         """Second derivatives of ``log p(y, theta)`` where ``gp`` stands; fixed ones have none."""

@@ -7,6 +7,7 @@ used, so one set of defaults serves every unit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class Priors:
         """The prior scale for ``D`` inputs."""
         return 1.25 / float(np.sqrt(D)) if self.embedding_scale is None else float(self.embedding_scale)
 
-    @property
+    @cached_property
     def globals(self) -> tuple[Array, Array]:
         """Means and standard deviations of log output scale, log noise, mean and log scale."""
         pairs = (self.log_output_scale, self.log_noise, self.mean, (0.0, self.log_scale_std))
