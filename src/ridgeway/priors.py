@@ -89,7 +89,7 @@ class Priors:
         """Means and standard deviations of log output scale, log noise, mean and log scale."""
         pairs = (self.log_output_scale, self.log_noise, self.mean, (0.0, self.log_scale_std))
         means, stds = zip(*pairs, strict=True)
-        return np.array(means), np.array(stds)
+        return np.array(means, dtype=float), np.array(stds, dtype=float)
 
 
 def _numbers(values: object, n: int) -> bool:
