@@ -10,7 +10,7 @@ import pytest
 
 import ridgeway as rw
 from ridgeway import nuts
-from ridgeway.gp import LOG_NOISE
+from ridgeway.gp import LOG_NOISE, condition
 from ridgeway.testfunctions import from_model
 
 SHORT = rw.Nuts(chains=2, draws=150, tune=100)
@@ -127,3 +127,50 @@ def test_without_the_sampler_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "nutpie", None)
     with pytest.raises(ImportError, match=r'inference="nuts" needs nutpie: pip install "ridgeway\[mcmc\]"'):
         rw.fit([[0.0], [1.0], [0.5]], [0.0, 1.0, 0.2], rw.Linear(1), inference="nuts", n_starts=2)
+
+
+def test_the_slice_across_rotations_is_exact():
+    """With three observations the posterior is nearly the prior, far from any mode's Gaussian: draws from the
+    prior, weighed by the likelihood, know what is right."""
+    rng = np.random.default_rng(2)
+    X, y = rng.uniform(-1, 1, (3, 2)), np.array([0.5, -1.0, 0.7])
+    priors = rw.Priors(log_output_scale=(0.0, 0.0), log_noise=(-1.0, 0.0), mean=(0.0, 0.0), log_scale_std=0.0)
+    belief = rw.fit(X, y, rw.Linear(2), priors=priors, bounds=(-1, 1), standardize=False, n_starts=4)
+    posterior = belief.posterior
+    prior = posterior.scale(0.0) * rng.standard_normal((20_000, 4))
+    tail = posterior.priors.globals[0]
+    logs = np.array(
+        [
+            condition(posterior.embedding, posterior.kernel, posterior.data, np.r_[A, tail]).log_likelihood()
+            for A in prior
+        ]
+    )
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    sampled = nuts.sample(posterior, [nuts.Mode(np.r_[prior[np.argmax(logs)], tail], 1.0)], rw.Nuts(draws=1500), seed=0)
+    assert sampled.r_hat < 1.02
+    for invariant in (_size, _thinness):
+        right = weights @ invariant(prior)
+        error = np.sqrt(weights @ (invariant(prior) - right) ** 2) / np.sqrt(sampled.effective_size)
+        assert invariant(sampled.theta[:, :4]).mean() == pytest.approx(right, abs=4 * error)
+
+
+def _size(A):
+    return np.log(np.sum(A**2, axis=1))
+
+
+def _thinness(A):
+    s = np.linalg.svd(A.reshape(-1, 2, 2), compute_uv=False)
+    return s[:, 1] / s[:, 0]
+
+
+def test_chains_are_shared_out_by_weight():
+    assert nuts._shared_out(4, np.array([0.84, 0.16])) == [3, 1]
+    assert nuts._shared_out(4, np.array([0.9, 0.1])) == [4, 0]
+    assert nuts._shared_out(4, np.array([0.5, 0.3, 0.2])) == [2, 1, 1]
+    assert nuts._shared_out(3, np.array([1.0])) == [3]
+
+
+def test_modes_are_named_where_chains_disagree():
+    found = nuts.Sampled(np.zeros((1, 5)), 1.3, 4.0, 0, chains=(3, 1), shares=(0.8, 0.2))
+    assert "they began at 2 modes of the posterior (3 chains at one of 80%, 1 chain at one of 20%)" in found.warnings[0]

@@ -174,10 +174,10 @@ def _sampled(belief: Belief, sampler: Nuts, progress: Progress | None) -> Belief
     if progress is not None:
         progress(f"sampling {sampler.chains} chains of {sampler.tune} + {sampler.draws} draws")
     posterior = belief.posterior
-    full = [c.gp.theta for c in belief.components if c.gp.embedding == posterior.embedding]
-    found = nuts.sample(posterior, full or [_full_rank(belief)], sampler, belief.seed)
-    best = (full or [_full_rank(belief)])[0]
-    gp = condition(posterior.embedding, posterior.kernel, posterior.data, best)
+    full = [nuts.Mode(c.gp.theta, c.weight) for c in belief.components if c.gp.embedding == posterior.embedding]
+    modes = full or [nuts.Mode(_full_rank(belief), 1.0)]
+    found = nuts.sample(posterior, modes, sampler, belief.seed)
+    gp = condition(posterior.embedding, posterior.kernel, posterior.data, modes[0].theta)
     _, s, Vt = np.linalg.svd(found.theta - found.theta.mean(axis=0), full_matrices=False)
     component = Component(gp, Vt.T * (s / np.sqrt(found.theta.shape[0])), 1.0, belief.components[0].log_evidence)
     kept = found.theta[:: max(1, found.theta.shape[0] // nuts.KEPT)]
