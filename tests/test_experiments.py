@@ -207,7 +207,7 @@ def test_the_whole_table_has_every_cell_once() -> None:
         "synthetic-10-3",
     }
     marked = {cell.name.split("/")[2] for cell in made if cell.arguments.get("marks")}
-    assert marked == {f"root-nested-{method}" for method in ("rand", "lh", "unc", "bald")}
+    assert marked == {f"root-nested-{method}" for method in ("rand", "lh", "unc", "bald", "info")}
     assert {cell.arguments["method"] for cell in table2.cells(rows=rows, methods=["rand"])} == {"rand"}
     assert table2.cells(rows=rows, curves=["map"])[-1].arguments["marks"] == []  # literal
 

@@ -8,9 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ridgeway.box import Box
+from ridgeway.pool import CANDIDATES
 from ridgeway.record import Record
 from ridgeway.spaces import Space
 from ridgeway.types import Array
+
+_A_FEW = 2  # points of a pool of which the farthest from all others goes on filling the space
 
 Kind = Literal["filling", "random", "latin-hypercube"]
 
@@ -46,9 +49,13 @@ class Design:
             return record.out[-n:]
         taken, chosen = list(np.flatnonzero(~record.free)), []
         for i in range(first, first + n):
-            # Far apart at first; later at random, because the farthest points of many inputs are all alike.
-            pick = space.spread if self.kind == "filling" and i < size else space.uniform
-            chosen.append(int(pick(1, np.random.default_rng([seed, 0, i]), taken)[0]))
+            rng = np.random.default_rng([seed, 0, i])
+            if self.kind == "filling":
+                # Far apart at first; later the farthest of a few, because the farthest of all are much alike.
+                index = space.spread(1, rng, taken, CANDIDATES if i < size else _A_FEW)
+            else:
+                index = space.uniform(1, rng, taken)
+            chosen.append(int(index[0]))
             taken.extend(space.find(space.rows(chosen[-1:])[0]))
         return space.rows(chosen)
 

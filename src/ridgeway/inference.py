@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from ridgeway import modes, nested, starts
 from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
-from ridgeway.gp import LOG_SCALE, N_GLOBAL, ConditionedGP
+from ridgeway.gp import LOG_NOISE, LOG_SCALE, N_GLOBAL, ConditionedGP
 from ridgeway.laplace import SADDLE, Laplace, climb, settle
 from ridgeway.posterior import Posterior
 from ridgeway.types import Array
@@ -34,6 +34,7 @@ _TEMPERATURE = 3.0  # Laplace evidences of different modes are wrong by several 
 _RANK_HANDICAP = 3.0  # nats for each row fewer: the user asked for d, and Laplace shortchanges larger models
 _LEAST_WEIGHT = 0.02
 _HOPELESS = 15.0  # nats below the best at which a mode is given up
+_LOUD = float(np.log(0.6))  # log of the noise, outputs standardised, beyond which it hides other modes
 _FEW_EVALUATIONS = 3
 _MANY_STARTS = 10  # from which a search is a full one, whatever modes are known
 _WARM_MARGIN = 5.0  # nats below the best at which one of a few fresh starts beside known modes is not climbed from
@@ -147,21 +148,27 @@ def _modes_of_rank(
 ) -> tuple[list[modes.Optimum], list[nested.Nested], int]:  # fmt: skip
     inner, _ = nested.split(posterior)
     found, n_made = modes.search(posterior, inner, n_starts, rng, say) if n_starts else ([], 0)
-    optima: list[modes.Optimum] = []
-    for i, theta in enumerate(initial):  # one more observation moves a mode little: the best is followed with care
-        evaluations = nested.MOST_EVALUATIONS if i == 0 else _FEW_EVALUATIONS
-        with suppress(NumericalError):
-            optima = modes.merge(optima, nested.maximize_evidence(posterior, theta, most_evaluations=evaluations))
+    # Climbs begin at the best scales and noise so far. At those of a mode that takes most for noise every other
+    # one dissolves, so such modes come last, and with them silence itself.
+    loud = [theta for theta in initial if theta[LOG_NOISE] > _LOUD] + ([starts.silent(posterior)] if silent else [])
+    optima = _followed(posterior, [], [theta for theta in initial if theta[LOG_NOISE] <= _LOUD])
     for i, optimum in enumerate(found[:finalists]):
         say(f"evidence of mode {i + 1} of {min(len(found), finalists)}")
         with suppress(NumericalError):  # a mode that floating point cannot follow; others remain
             margin = _WARM_MARGIN if initial and n_starts < _MANY_STARTS else np.inf
             climbed = _climb_evidence(posterior, optimum.laplace.theta, optima, margin)
             optima = modes.merge(optima, climbed, optimum.reached)
-    if silent:  # last, because the climbs above begin at the best scales and noise so far
-        with suppress(NumericalError):
-            optima = modes.merge(optima, nested.maximize_evidence(posterior, starts.silent(posterior)))
+    optima = _followed(posterior, optima, loud)
     return *_concluded(posterior, optima), n_made
+
+
+def _followed(posterior: Posterior, optima: list[modes.Optimum], thetas: list[Array]) -> list[modes.Optimum]:
+    """``optima`` and the evidence's optima near known modes, best first."""
+    for i, theta in enumerate(thetas):  # one more observation moves a mode little: the best is followed with care
+        evaluations = nested.MOST_EVALUATIONS if i == 0 else _FEW_EVALUATIONS
+        with suppress(NumericalError):
+            optima = modes.merge(optima, nested.maximize_evidence(posterior, theta, most_evaluations=evaluations))
+    return optima
 
 
 def _concluded(posterior: Posterior, optima: list[modes.Optimum]) -> tuple[list[modes.Optimum], list[nested.Nested]]:

@@ -100,15 +100,15 @@ class Pool:
         result: Indices = ranks + np.searchsorted(out - np.arange(out.shape[0]), ranks, side="right")
         return result
 
-    def spread(self, n: int, rng: np.random.Generator, taken: npt.ArrayLike = ()) -> Indices:
+    def spread(self, n: int, rng: np.random.Generator, taken: npt.ArrayLike = (), among: int = CANDIDATES) -> Indices:
         """``n`` different indices far from each other and from those ``taken``, none of them among these.
 
-        Greedily the farthest point next, with each input scaled to [-1, 1], among at most 2,000
+        Greedily the farthest point next, with each input scaled to [-1, 1], of at most ``among``
         (and at least ``n``) points drawn at random.
         """
         n = validation.count(n, "n")
         taken = self._indices(taken, "taken")
-        most = min(CANDIDATES, CANDIDATE_BYTES // (8 * self.D))
+        most = max(1, min(among, CANDIDATE_BYTES // (8 * self.D)))
         left = len(self) - np.unique(taken).shape[0]
         candidates = self.uniform(max(n, min(most, left)), rng, taken)
         scaling = InputScaling.from_bounds(*self.bounds)

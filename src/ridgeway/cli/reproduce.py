@@ -36,7 +36,7 @@ Words = list[str] | None
 def table2(
     quick: Quick = False,
     rows: Rows = None,
-    methods: Annotated[Words, typer.Option(help="Only these of rand,lh,unc,bald,lasso.")] = None,
+    methods: Annotated[Words, typer.Option(help="Only these of rand,lh,unc,bald,info,lasso.")] = None,
     inference: Annotated[Words, typer.Option(help="Only map (the paper's) or nested (ours).")] = None,
     prior: Annotated[Words, typer.Option(help="Only root (5/4 D^-1/2) or literal (5/4 D^-1).")] = None,
     curves: Annotated[Words, typer.Option(help="Learning curves of these; nested alone if not given.")] = None,
@@ -47,6 +47,8 @@ def table2(
     page: Page = None,
 ) -> None:
     """The paper's Table 2: rand, lh, unc, bald and lasso, with its inference (map) and ours (nested).
+
+    info is ours: BALD of the noisy observation, where the paper's is of the function.
 
     Every finished cell is saved at once: run the command again after a kill to go on.
 

@@ -11,7 +11,13 @@ from ridgeway.experiments.table2 import INFERENCES
 from ridgeway.experiments.table2_report import READING_TITLES, SELECTING, Group, Results, standard_error
 
 #: Colours that the colour-blind can tell apart (Okabe & Ito), and marks that print without colour.
-STYLES = {"rand": ("#999999", "o"), "lh": ("#E69F00", "s"), "unc": ("#56B4E9", "^"), "bald": ("#D55E00", "D")}
+STYLES = {
+    "rand": ("#999999", "o"),
+    "lh": ("#E69F00", "s"),
+    "unc": ("#56B4E9", "^"),
+    "bald": ("#D55E00", "D"),
+    "info": ("#009E73", "v"),
+}
 
 
 def rows(results: Results) -> list[dict[str, Any]]:

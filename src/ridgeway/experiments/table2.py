@@ -26,7 +26,8 @@ from ridgeway.types import Array
 BUDGET = 100
 MARKS = tuple(range(20, BUDGET + 1, 10))
 EXPERIMENTS = 5
-METHODS = ("rand", "lh", "unc", "bald", "lasso")
+METHODS = ("rand", "lh", "unc", "bald", "info", "lasso")
+ACTIVE = ("unc", "bald", "info")  # choose by what is known so far
 INFERENCES = ("map", "nested")
 CURVES = ("nested",)  # inferences with learning curves: they double what a cell costs
 LITERAL_ROWS = ("synthetic-10-2", "synthetic-10-3")
@@ -122,7 +123,7 @@ def _cell(
         return Cell(name, lasso, arguments, cost=2.0)
     marks = MARKS if inference in curves and reading == "root" else ()
     arguments |= {"inference": inference, "method": method, "budget": QUICK_BUDGET if quick else BUDGET}
-    fits = (10.0 if method in ("unc", "bald") else 1.0) + 0.8 * len(marks)
+    fits = (10.0 if method in ACTIVE else 1.0) + 0.8 * len(marks)
     return Cell(name, selection, arguments | {"marks": list(marks)}, cost=fits * COSTS.get(row.name, 1.0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def _reading(group: Group) -> Iterator[str]:
     yield ""
     verdicts = list(_verdicts(group))
     if verdicts:
-        yield "BALD with `nested` inference, differences paired by experiment:"
+        yield "BALD, of the function and of the observation, with `nested` inference; differences paired by experiment:"
         yield ""
         yield from verdicts
         yield ""
@@ -154,18 +155,18 @@ def _beside(group: Group, key: str, methods: Sequence[str]) -> Iterator[str]:
 def _verdicts(group: Group) -> Iterator[str]:
     """Whether BALD is better than the paper's, and not worse than the others by more than a standard error."""
     for row in group.rows:
-        for key, name in (("rmse", "RMSE"), ("nlpd", "log density")):
-            bald = group.scores(row, "nested", "bald", key)
-            if not len(bald):
+        for method, (key, name) in product(("bald", "info"), (("rmse", "RMSE"), ("nlpd", "log density"))):
+            ours = group.scores(row, "nested", method, key)
+            if not len(ours):
                 continue
             words = []
             if printed := paper.TABLE2.get(row.name, {}).get(key, {}).get("bald"):
-                words.append(f"{'better' if bald.mean() < printed else '**not better**'} than the paper's")
+                words.append(f"{'better' if ours.mean() < printed else '**not better**'} than the paper's")
             for other in ("rand", "lh", "unc"):
-                difference = group.differences(row, "nested", "bald", other, key)
+                difference = group.differences(row, "nested", method, other, key)
                 if len(difference) > 1:
                     words.append(_compared(difference, other))
-            yield f"- {row.title} {row.D}/{row.d}, {name}: " + "; ".join(words)
+            yield f"- {row.title} {row.D}/{row.d}, `{method}`, {name}: " + "; ".join(words)
 
 
 def _compared(difference: Array, other: str) -> str:
