@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,4 +142,4 @@ def _described(item: Input | Fixed) -> str:
 def _command(campaign: Campaign) -> str:
     """Without the folder or the server's address, which are nobody else's business."""
     place = "ADDRESS" if "://" in campaign.where else Path(campaign.where).name
-    return f"ridgeway report --campaign '{place}' --name '{campaign.name}' -o report.html"
+    return f"ridgeway report --campaign {shlex.quote(place)} --name {shlex.quote(campaign.name)} -o report.html"
