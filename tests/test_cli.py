@@ -239,6 +239,7 @@ def test_a_plan_in_a_file(ridgeway: Ridgeway) -> None:
         ("lower = 20", "lwoer = 20", ["plan.toml, [[input]] number 1", "'lwoer'", "did you mean 'lower'?"]),
         ("random_state", "random_sate", ["plan.toml", "'random_sate'", "did you mean 'random_state'?"]),
         ("[[input]]", "[input]", ["plan.toml"]),
+        ("[[input]]", "[[inputs]]", ["plan.toml", "'inputs' names a sheet", "write [[input]]"]),
         ("upper = 80", "upper = ", ["plan.toml is not valid TOML", "line"]),
         ("upper = 80", "", ["plan.toml, [[input]] number 1", "no 'upper'"]),
         ("upper = 80", "upper = 10", ["plan.toml, [[input]] number 1", "lower below upper"]),
@@ -291,7 +292,8 @@ def test_a_pool_with_words_in_it(ridgeway: Ridgeway) -> None:
     assert ridgeway("init", "--pool", "pool.csv", "--label", "id", "--category", "solvent").code == 0
     asked = json.loads(ridgeway("ask", "-n", "3", "--format", "json").out)
     assert sorted(row["id"] for row in asked) == ["A1", "A2", "A3"]
-    assert all(row[f"solvent={row['solvent']}"] == 1.0 for row in asked)
+    kept = json.loads(ridgeway("export", "--format", "json").out)
+    assert all(row[f"solvent={row['solvent']}"] == 1.0 for row in kept)
 
 
 def test_no_campaign_and_no_server(ridgeway: Ridgeway) -> None:
@@ -387,3 +389,64 @@ def test_the_program_itself_loads_little_and_survives_a_full_disk(tmp_path: Path
     assert full.returncode == 1
     assert "nothing was" in full.stderr
     assert json.loads(call("status", "-f", "json").stdout)["asked"] == 0
+
+
+def test_units_in_brackets_are_no_markup(ridgeway: Ridgeway) -> None:
+    assert ridgeway("init", "--input", "width 0 1 mm", "--input", "time 0 1 s").code == 0
+    assert "width [mm]" in (said := ridgeway("ask").out)
+    assert "time [s]" in said
+
+
+def test_a_narrow_window_shows_the_prediction(ridgeway: Ridgeway) -> None:
+    names = [f"input{j}" for j in range(8)]
+    assert ridgeway("init", *(w for name in names for w in ("--input", f"{name} 0 1")), "-d", "1").code == 0
+    rows = [[(3 * i + 5 * j) % 7 / 7 for j in range(8)] + [float(i)] for i in range(6)]
+    pd.DataFrame(rows, columns=[*names, "value"]).to_csv("old.csv", index=False)
+    assert ridgeway("attach", "old.csv").code == 0
+    header = ridgeway("predict", "old.csv").out.splitlines()[1].split()
+    assert header[0] == "input0"
+    assert header[-2:] == ["value", "std"]
+    assert "input7" not in header
+
+
+def test_the_next_step_is_for_the_same_campaign(ridgeway: Ridgeway) -> None:
+    assert "ridgeway ask -n 4 -o next.csv -c 'my oven.sqlite'\n" in ridgeway(*INIT, "-c", "my oven.sqlite").out
+    said = ridgeway("ask", "-o", "next.csv", "-c", "my oven.sqlite")
+    assert said.err.endswith("Fill in 'strength', then: ridgeway tell next.csv -c 'my oven.sqlite'\n")
+
+
+def test_a_sheet_of_a_pool_says_a_category_once(ridgeway: Ridgeway) -> None:
+    Path("pool.csv").write_text("sample,solvent,ph\nS1,water,7\nS2,ethanol,6\nS3,water,8\n")
+    assert ridgeway("init", "--pool", "pool.csv", "--label", "sample", "--category", "solvent").code == 0
+    assert ridgeway("ask", "-n", "2", "-o", "next.csv").code == 0
+    frame = pd.read_csv("next.csv")
+    assert list(frame.columns) == ["trial", "sample", "solvent", "ph", "value"]
+    frame["value"] = [1.0, 2.0]
+    frame.to_csv("next.csv", index=False)
+    assert ridgeway("tell", "next.csv").out == "2 told.\n"
+
+
+def test_advice_and_status_speak_of_the_same_fit(ridgeway: Ridgeway) -> None:
+    assert ridgeway(*INIT).code == 0
+    rows = [[20 + 10 * i, 0.02 * 2**i, float(i % 3)] for i in range(7)]
+    pd.DataFrame(rows, columns=["temperature", "rate", "strength"]).to_csv("old.csv", index=False)
+    assert ridgeway("attach", "old.csv").code == 0
+    said = ridgeway("status", "--advice").out
+    assert "After 7 outcomes" in said
+    assert said.count("The subspace is") == 1
+    assert not any(line.startswith("%") for line in said.splitlines())
+
+
+def test_a_parquet_file_that_is_none(ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ridgeway(*INIT).code == 0
+    Path("x.parquet").write_text("nonsense")
+    assert "x.parquet cannot be read as a Parquet file" in ridgeway("tell", "x.parquet").err
+    monkeypatch.setattr("ridgeway.sheets.find_spec", lambda name: None)
+    assert ".parquet files need pandas and pyarrow: pip install" in ridgeway("tell", "x.parquet").err
+
+
+def test_a_header_that_is_nearly_right(ridgeway: Ridgeway) -> None:
+    assert ridgeway(*INIT).code == 0
+    Path("h.csv").write_text("trail,strength\n1,5\n")
+    assert "h.csv has no column 'trial'" in (said := ridgeway("tell", "h.csv").err)
+    assert "is it 'trail'? Rename it" in said

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def read(path: str | Path, encoding: str | None = None) -> Sheet:
     if not path.is_file():
         raise CampaignError(f"there is no file {path}")
     if suffix == ".parquet":
-        return Sheet.of_frame(_pandas().read_parquet(path), str(path))
+        return Sheet.of_frame(_parquet_frame(path), str(path))
     if suffix == ".xlsx":
         return _from_rows(str(path), _excel_rows(path))
     text = _decoded(path, encoding)
@@ -120,7 +121,7 @@ def write_to(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]], 
     elif suffix == ".xlsx":
         _write_excel(path, columns, rows)
     else:
-        _pandas().DataFrame([list(row) for row in rows], columns=list(columns)).to_parquet(path, index=False)
+        _pandas_for(path).DataFrame([list(row) for row in rows], columns=list(columns)).to_parquet(path, index=False)
 
 
 @contextmanager
@@ -272,7 +273,17 @@ def _cell(cell: Any) -> Any:
     return cell if isinstance(cell, str | bool | int | float) else str(cell)
 
 
-def _pandas() -> Any:
+def _parquet_frame(path: Path) -> Any:
+    try:
+        return _pandas_for(path).read_parquet(path)
+    except (OSError, ValueError) as error:  # what pyarrow raises
+        raise CampaignError(f"{path} cannot be read as a Parquet file: {error}") from None
+
+
+def _pandas_for(path: Path) -> Any:
+    """pandas, where it can read and write Parquet files."""
+    if any(find_spec(needed) is None for needed in ("pandas", "pyarrow")):
+        raise CampaignError(f"{path.suffix} files need pandas and pyarrow: pip install 'ridgeway[pool]', or use .csv")
     import pandas
 
     return pandas

@@ -137,8 +137,8 @@ def _columns(sheet: Sheet, setup: Setup, asked: bool, value_needed: bool = True)
     )
     if asked and trial is None:
         raise CampaignError(
-            f"{sheet.source} has no column {TRIAL!r}, which tells the trial's number as `ask` wrote it; "
-            f"its columns are {', '.join(sheet.columns[:6])}"
+            f"{sheet.source} has no column {TRIAL!r}, which tells the trial's number as `ask` wrote it"
+            f"{_near(TRIAL, sheet.columns)}"
         )
     if value is None and value_needed:
         near = _near(setup.output, [name for name in sheet.columns if name.lower() not in known])

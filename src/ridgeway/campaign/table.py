@@ -17,8 +17,10 @@ Table = tuple[list[str], list[list[Any]]]
 def to_fill_in(setup: Setup, trials: Sequence[Trial]) -> Table:
     """What whoever makes the experiments gets: number, labels, inputs, and an empty column for the outcome."""
     notes = _notes(trials)
-    columns = ["trial", *notes, *setup.labels, setup.output_label]
-    rows = [[t.id, *((t.notes or {}).get(key) for key in notes), *_numbers(t), None] for t in trials]
+    # Where a label says the word itself, columns of 0 and 1 such as 'solvent=water' say nothing more.
+    told = [j for j, label in enumerate(setup.labels) if not ("=" in label and label.split("=")[0] in notes)]
+    columns = ["trial", *notes, *(setup.labels[j] for j in told), setup.output_label]
+    rows = [[t.id, *((t.notes or {}).get(key) for key in notes), *(_numbers(t)[j] for j in told), None] for t in trials]
     return columns, rows
 
 

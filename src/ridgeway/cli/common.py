@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -52,6 +54,14 @@ def opened(where: str, name: str | None) -> Campaign:
     return Campaign.open(where, name)
 
 
+def same_campaign(where: str, name: str | None) -> str:
+    """The options that a further command needs for the same campaign, with a space before them."""
+    given = "" if name is None else f" --name {shlex.quote(name)}"
+    if where in (DEFAULT, os.environ.get("RIDGEWAY_CAMPAIGN")):
+        return given
+    return f" -c {'...' if '://' in where else shlex.quote(where)}{given}"  # an address may hold a password
+
+
 def with_progress(campaign: Campaign) -> Campaign:
     """Show in a terminal what takes long."""
     from ridgeway import progress
@@ -77,15 +87,15 @@ def say(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], shape: Format) -> None:
-    """Data on the standard output."""
+def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], shape: Format, last: int = 1) -> None:
+    """Data on the standard output; a table shows the ``last`` columns however narrow the window is."""
     if shape is Format.json:
         records = [dict(zip(columns, row, strict=True)) for row in rows]
         print(json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False))
     elif shape is Format.csv:
         print(sheets.to_csv(columns, rows), end="")
     else:
-        _table(columns, rows)
+        _table(columns, rows, last)
 
 
 def show_record(record: dict[str, Any], shape: Format, text: str) -> None:
@@ -104,28 +114,31 @@ def _plain(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, dict) else value
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """As many columns as the window has room for: the first, the last, and those after the first."""
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], last: int) -> None:
+    """As many columns as the window has room for: the first, the last ones, and those after the first."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(highlight=False)
     cells = [[_shown(cell) for cell in row] for row in rows]
     widths = [max([len(name)] + [len(row[j]) for row in cells]) + 2 for j, name in enumerate(columns)]
-    last, room, kept = len(columns) - 1, console.width - widths[0] - widths[-1] - 2, [0]
-    for j in range(1, last):
+    first_of_last = max(1, len(columns) - last)
+    room, kept = console.width - widths[0] - sum(widths[first_of_last:]) - 2, [0]
+    for j in range(1, first_of_last):
         room -= widths[j]
         if room < 0:
             break
         kept.append(j)
-    kept += [last] if last else []
+    kept += range(first_of_last, len(columns))
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for j in kept:
         numeric = all(isinstance(row[j], int | float) or row[j] is None for row in rows)
-        shown.add_column(columns[j], justify="right" if numeric else "left", overflow="fold")
+        # As Text: a unit such as [mm] is no markup.
+        shown.add_column(Text(columns[j]), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
-        shown.add_row(*(row[j] for j in kept))
+        shown.add_row(*(Text(row[j]) for j in kept))
     console.print(shown)
     hidden = len(columns) - len(kept)
     if hidden:

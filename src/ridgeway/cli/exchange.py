@@ -26,6 +26,7 @@ from ridgeway.cli.common import (
     check_new,
     clear,
     opened,
+    same_campaign,
     say,
     show,
     show_record,
@@ -68,7 +69,8 @@ def ask(
     if output is None:
         show(*table.to_fill_in(campaign.setup, trials), shape)
         return
-    say(f"{_trials(trials)} written to {output}. Fill in {campaign.setup.output_label!r}, then: ridgeway tell {output}")
+    say(f"{_trials(trials)} written to {output}.")
+    say(f"Fill in {campaign.setup.output_label!r}, then: ridgeway tell {output}{same_campaign(where, name)}")
 
 
 def tell(

@@ -70,7 +70,9 @@ def from_toml(path: Path) -> Plan:
     _check_keys(content, _KEYS, where)
     inputs: list[Input | Fixed] = []
     if "inputs" in content:
-        inputs += from_table(path.parent / str(content["inputs"]))
+        if not isinstance(content["inputs"], str):
+            raise CampaignError(f"{where}: 'inputs' names a sheet; for one input after another write [[input]]")
+        inputs += from_table(path.parent / content["inputs"])
     for kind, allowed, built in (("input", _INPUT, Input), ("fixed", _FIXED, Fixed)):
         entries = content.get(kind, [])
         if not isinstance(entries, list):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, show_record
+from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
 
 Texts = list[str]
@@ -62,7 +62,7 @@ def init(
     campaign = made.create(where)
     record = {"campaign": campaign.name, "where": campaign.where, "inputs": len(campaign.setup.names)}
     text = f"Campaign {campaign.name!r} with {_plural(len(campaign.setup.names), 'input')} is in {campaign.where}."
-    show_record(record, shape, f"{text}\nNext: ridgeway ask -n 4 -o next.csv")
+    show_record(record, shape, f"{text}\nNext: ridgeway ask -n 4 -o next.csv{same_campaign(where, name)}")
 
 
 def demo(

@@ -11,6 +11,7 @@ import typer
 
 from ridgeway import sheets
 from ridgeway.campaign import results, table
+from ridgeway.campaign.advice import Advice, about_subspace
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import Trial
 from ridgeway.cli.common import (
@@ -51,6 +52,7 @@ def status(
       ridgeway status --advice --format json
     """
     campaign = opened(where, name)
+    given = _advice(campaign) if advice else None  # first: it fits what is new
     trials, summary = campaign.all_trials(), campaign.summary()
     counts = Counter(str(trial.state) for trial in trials)
     chosen = [trial.expected for trial in trials if trial.expected is not None][-_RECENT:]
@@ -63,16 +65,18 @@ def status(
         "expected_nats": sum(chosen) / len(chosen) if chosen else None,
         "belief": summary,
     }
-    lines = [*_head(campaign, trials), *_learned(summary, record["expected_nats"])]
-    if advice:
-        with_progress(campaign)
-        try:
-            given = campaign.should_stop()
-        finally:
-            clear(campaign)
+    lines = [*_head(campaign, trials), *_learned(summary, record["expected_nats"], given)]
+    if given is not None:
         record |= {"stop": given.stop, "nats": given.nats, "degrees": given.degrees, "advice": given.text}
-        lines += _wrapped(given.text)
     show_record(record, shape, "\n".join(lines))
+
+
+def _advice(campaign: Campaign) -> Advice:
+    with_progress(campaign)
+    try:
+        return campaign.should_stop()
+    finally:
+        clear(campaign)
 
 
 def predict(
@@ -103,7 +107,7 @@ def predict(
         [*point, mean, std]
         for point, mean, std in zip(values.tolist(), prediction.mean.tolist(), prediction.std.tolist(), strict=True)
     ]
-    _deliver(columns, rows, output, comma, shape)
+    _deliver(columns, rows, output, comma, shape, last=2)
 
 
 def score(
@@ -135,9 +139,11 @@ def score(
     _deliver(columns, rows, output, comma, shape)
 
 
-def _deliver(columns: list[str], rows: list[list[Any]], output: Path | None, comma: bool, shape: Format) -> None:
+def _deliver(
+    columns: list[str], rows: list[list[Any]], output: Path | None, comma: bool, shape: Format, last: int = 1
+) -> None:
     if output is None:
-        show(columns, rows, shape)
+        show(columns, rows, shape, last)
     else:
         sheets.write(output, columns, rows, comma)
         say(f"{len(rows)} rows written to {output}.")
@@ -157,30 +163,31 @@ def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
     return lines
 
 
-def _learned(summary: dict[str, Any] | None, expected: float | None) -> list[str]:
-    from ridgeway.campaign.advice import about_subspace
-
+def _learned(summary: dict[str, Any] | None, expected: float | None, given: Advice | None) -> list[str]:
+    advice = [] if given is None else _wrapped(given.text)
     if summary is None:
-        return ["  nothing fitted yet"]
+        return ["  nothing fitted yet", *advice]
     lines = [f"After {summary['observations']} outcomes, by share of the variation:"]
     width = min(24, max(len(name) for name, _ in summary["inputs"]))
     for name, share in summary["inputs"][:6]:
         shown = name if len(name) <= width else name[: width - 1] + "…"
         lines.append(f"  {shown:<{width}} {100 * share:5.1f} %  {'█' * round(20 * share)}")
-    for sentence in about_subspace(summary["degrees"]):
-        lines += _wrapped(sentence)
+    if given is None or given.nats is None:  # else the advice says it
+        lines += _wrapped(" ".join(about_subspace(summary["degrees"])))
     if expected is not None:
         lines += _wrapped(f"The last choices expected {expected:.2g} nats an experiment.")
     for warning in summary["warnings"]:
         lines += _wrapped(f"Warning: {warning}")
-    return lines
+    return lines + advice
 
 
 def _wrapped(text: str) -> list[str]:
     import shutil
     import textwrap
 
-    return textwrap.wrap(text, max(20, min(shutil.get_terminal_size().columns, 100) - 1))
+    width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
+    whole = text.replace(" %", "\xa0%")  # a number and its sign stay on one line
+    return [line.replace("\xa0", " ") for line in textwrap.wrap(whole, width)]
 
 
 def _age(stamp: str | None) -> str:
