@@ -170,3 +170,42 @@ def test_pareto_fit_recovers_its_shape() -> None:
         shape, scale = importance.fit_pareto(draws)
         assert shape == pytest.approx(k, abs=0.06)
         assert scale == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_mode_nearby_lends_its_curvature(monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior = model_posterior(6, 2)
+    inner, _ = nested.split(posterior)
+    mode = modes.search(posterior, inner, 10, np.random.default_rng(0), lambda message: None)[0][0].laplace
+    mode = laplace.settle(posterior, mode.theta, inner)
+    theta = mode.theta + 1e-3 * np.random.default_rng(1).standard_normal(mode.theta.shape[0])
+    theta[-4:] = mode.theta[-4:]
+    theta[LOG_NOISE] += 0.01
+    hessians = []
+    original = Posterior.hessian
+    monkeypatch.setattr(Posterior, "hessian", lambda self, gp: hessians.append(1) or original(self, gp))
+    far = laplace.settle(posterior, theta, inner)
+    n_far = len(hessians)
+    near = laplace.settle(posterior, theta, inner, near=mode)
+    assert len(hessians) - n_far < n_far
+    assert near.log_evidence == pytest.approx(far.log_evidence, abs=1e-4)
+    np.testing.assert_allclose(modes.fitted(near.gp), modes.fitted(far.gp), atol=1e-4)
+
+
+def test_fewer_starts_where_they_agree() -> None:
+    posterior = model_posterior(2, 1)
+    inner, _ = nested.split(posterior)
+    found, made = modes.search(posterior, inner, 30, np.random.default_rng(0), lambda message: None)
+    assert made == 20
+    assert found[0].reached >= 10
+
+
+def test_agreement_is_about_the_best_at_every_setting() -> None:
+    def climber(log_scale: float, log_density: float, reached: int) -> modes._Climber:
+        place = modes._Place(np.array([1.0, 0.0, 0.0, 0.0, log_scale]), log_density, np.zeros(3))
+        return modes._Climber(place, place, reached)
+
+    common, rare = climber(0.0, -10.0, 6), climber(0.0, -5.0, 1)
+    assert modes._agree([common, climber(0.0, -20.0, 1)])
+    assert not modes._agree([common, rare])  # one start has found something better: there may be more
+    assert modes._agree([common, climber(-1.0, -5.0, 2)])  # not to be compared: its prior is another
+    assert not modes._agree([common, *(climber(-1.0, -5.0 - k, 1) for k in range(4))])

@@ -26,7 +26,7 @@ from ridgeway.types import Array
 
 #: Newton stops at a gradient of this size, in units of the prior's widths: 5e-9 nats at most.
 GRADIENT_TOLERANCE = 1e-4
-_LEAST_NEWTON_CURVATURE = 0.1  # in units of the prior's
+_CAREFUL, _BOLD = 0.1, 0.01  # least curvatures of a Newton step, in units of the prior's
 #: Negative curvature, in units of the prior's, that is more than the gauge's rounding.
 SADDLE = 1e-3
 _AS_PROMISED = 0.9  # share of what a step promised from which one twice as long is tried
@@ -214,8 +214,10 @@ def settle(
                 break
             x = beyond
             continue
-        reach = 0.0 if near is None else radius
-        step, solve = _newton_step(H, gradient, _gauge(posterior, objective.full(x), inner, width), reach)
+        gauge = _gauge(posterior, objective.full(x), inner, width)
+        # From afar with care, lest a step lead to another mode; close to a mode, where one may just fork, boldly.
+        careful = near is None
+        step, solve = _newton_step(H, gradient, gauge, *((_CAREFUL, 0.0) if careful else (_BOLD, radius)))
         radius, moved = _within(objective, x, H, gradient, step, radius)
         if moved is None:
             break
@@ -244,8 +246,8 @@ def _approached(objective: _Objective, x: Array, solve: Solve) -> Array:
     return x
 
 
-def _newton_step(H: Array, gradient: Array, N: Array, reach: float) -> tuple[Array, Solve | None]:
-    """Minus the inverse of ``H`` times the gradient, with curvatures that are too small or negative mended.
+def _newton_step(H: Array, gradient: Array, N: Array, least: float, reach: float) -> tuple[Array, Solve | None]:
+    """Minus the inverse of ``H`` times the gradient, with curvatures of at ``least`` so much, whatever their sign.
 
     The gauge ``N`` carries no gradient. Where all else is curved enough, a Cholesky factor
     replaces the eigenvectors, at a tenth of their price, and is returned as the function that
@@ -253,13 +255,13 @@ def _newton_step(H: Array, gradient: Array, N: Array, reach: float) -> tuple[Arr
     leaving a saddle would begin slowly.
     """
     lifted = H + N @ N.T
-    if _is_positive(lifted, -_LEAST_NEWTON_CURVATURE):
+    if _is_positive(lifted, -least):
         factor = cho_factor(lifted, lower=True, check_finite=False)
         solve = partial(cho_solve, factor, check_finite=False)
         return -solve(gradient), solve
     values, vectors = eigh(lifted, driver="evd", check_finite=False)
     rotated = vectors.T @ gradient
-    step = -rotated / np.maximum(np.abs(values), _LEAST_NEWTON_CURVATURE)
+    step = -rotated / np.maximum(np.abs(values), least)
     room = reach**2 - float(step[1:] @ step[1:])
     if values[0] < -SADDLE and room > step[0] ** 2:
         step[0] = -np.copysign(np.sqrt(room), rotated[0])
