@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -365,12 +366,37 @@ def test_what_is_finished_is_shown_and_what_is_missing_is_said(trouble: Any, sen
         reproduce.compute([Cell("b", trouble, {"x": 2})], tmp_path, jobs=1)
 
 
-def test_the_command_shows_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["reproduce", "--help"], ["reproduce", "table2", "--help"]):
-        with pytest.raises(SystemExit) as end:
-            main(words)
-        assert end.value.code == 0
-        assert "ridgeway reproduce table2 --quick" in capsys.readouterr().out
+COMMANDS = ("table1", "table2", "comparison", "figure1", "figure2", "figure3", "figure4", "all")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_shows_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["reproduce", name, "--help"])
+    assert end.value.code == 0
+    assert f"\n    ridgeway reproduce {name}" in capsys.readouterr().out
+
+
+def test_all_is_everything_and_names_what_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    called = []
+
+    def part(name: str, **options: Any) -> None:
+        called.append(name)
+        if name == "table1":
+            raise rw.CampaignError("no sampler")
+
+    for name in ("table1", "table2", "comparison"):
+        monkeypatch.setattr(reproduce, name, partial(part, name))
+    monkeypatch.setattr(reproduce, "paint", lambda number, folder: called.append(f"figure{number}"))
+    with pytest.raises(SystemExit) as end:
+        main(["reproduce", "all", "--quick", "-o", str(tmp_path)])
+    assert end.value.code == 1
+    assert sorted([*called, "all"]) == sorted(COMMANDS)
+    said = capsys.readouterr().err
+    assert "table1: no sampler" in said
+    assert said.strip().splitlines()[-1] == "ridgeway: not complete, for the reasons above: table1"
 
 
 def test_looking_at_a_campaign_does_not_wait_for_the_experiments() -> None:

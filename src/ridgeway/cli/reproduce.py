@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -141,6 +143,68 @@ def comparison(
     stem = "comparison-quick" if quick else "comparison"
     text, records = table.tables(results, quick)
     finish(text, write_table(folder / stem, text, records), page, stem, failure)
+
+
+FIGURES = {
+    1: "a function with a one-dimensional embedding",
+    2: "the MGP against MAP, BBQ and MCMC",
+    3: "active learning of a length scale",
+    4: "points chosen by uncertainty and by BALD",
+}
+
+
+def paint(number: int, folder: Path) -> None:
+    """Draw one of the paper's figures into ``folder``."""
+    module = import_module(f"ridgeway.experiments.figure{number}")
+    folder.mkdir(parents=True, exist_ok=True)
+    written = drawn(lambda: module.draw(folder))
+    if not written:
+        raise CampaignError(f"figure {number} was not drawn")
+    say("Written: " + ", ".join(map(str, written)))
+
+
+def _painter(number: int) -> Callable[..., None]:
+    def command(folder: Folder = Path("reproduction")) -> None:
+        paint(number, folder)
+
+    return command
+
+
+for _number, _shows in FIGURES.items():
+    _text = f"The paper's Figure {_number}: {_shows}, as PNG and SVG."
+    _example = f"\b\nExample:\n  ridgeway reproduce figure{_number} -o pictures"
+    app.command(f"figure{_number}", short_help=_shows, help=f"{_text}\n\n{_example}")(_painter(_number))
+
+
+@app.command("all", short_help="everything, one after another")
+def everything(
+    quick: Quick = False,
+    jobs: Jobs = 2,
+    data: Data = None,
+    folder: Folder = Path("reproduction"),
+    page: Page = None,
+) -> None:
+    """Every table and every figure, one after another; what cannot be computed is named at the end.
+
+    \b
+    Examples:
+      ridgeway reproduce all --quick
+      ridgeway reproduce all --data data/ --jobs 8
+    """
+    parts: dict[str, Callable[[], None]] = {f"figure{n}": partial(paint, n, folder) for n in FIGURES}
+    tables: dict[str, Callable[..., None]] = {"table1": table1, "table2": table2, "comparison": comparison}
+    for name, command in tables.items():
+        parts[name] = partial(command, quick=quick, jobs=jobs, data=data, folder=folder, page=page)
+    failed = []
+    for name, part in parts.items():
+        say(f"-- {name}")
+        try:
+            part()
+        except (ValueError, OSError, ImportError) as error:
+            say(f"{name}: {error}")
+            failed.append(name)
+    if failed:
+        raise CampaignError(f"not complete, for the reasons above: {', '.join(failed)}")
 
 
 # -- what the commands share ------------------------------------------------------------------------
