@@ -243,6 +243,12 @@ def test_the_table_has_the_papers_numbers_beside_ours() -> None:
     assert len(rows) == 4
 
 
+def test_a_quick_table_is_not_judged_by_the_papers_numbers() -> None:
+    text, _ = table2_report.tables(_results({"rand": 0.3, "bald": 0.5}, {}), quick=True)
+    assert "than the paper's" not in text
+    assert "RMSE: **worse than** rand" in text
+
+
 def test_the_table_says_where_bald_is_not_better() -> None:
     text, _ = table2_report.tables(_results({"rand": 0.3, "bald": 0.5}, {}))
     assert "RMSE: **not better** than the paper's; **worse than** rand (+0.200 ± 0.000)" in text
