@@ -65,14 +65,14 @@ def _draw(path: Path, group: Group, with_marks: list[Row], inference: str) -> li
     FigureCanvasAgg(figure)
     axes = figure.subplots(2, len(with_marks), squeeze=False, sharex=True)
     for column, row in zip(axes.T, with_marks, strict=True):
-        for ax, key, name in zip(column, ("rmse", "nlpd"), ("RMSE", "neg. log density, nats"), strict=True):
+        for ax, key in zip(column, ("rmse", "nlpd"), strict=True):
             _panel(ax, group, row, inference, key)
-            if column is axes.T[0]:
-                ax.set_ylabel(name)
         column[0].set_title(f"{row.title}\nD={row.D}, d={row.d}", fontsize=9)
         column[1].set_xlabel("observations")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    axes[0, 0].set_ylabel("RMSE")
+    axes[1, 0].set_ylabel("negative log density, nats")
+    found = {label: handle for ax in axes[0] for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=len(found), frameon=False)
     written = [path.with_suffix(suffix) for suffix in (".png", ".svg")]
     for file in written:
         figure.savefig(file, dpi=150)
