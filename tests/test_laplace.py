@@ -209,3 +209,19 @@ def test_agreement_is_about_the_best_at_every_setting() -> None:
     assert not modes._agree([common, rare])  # one start has found something better: there may be more
     assert modes._agree([common, climber(-1.0, -5.0, 2)])  # not to be compared: its prior is another
     assert not modes._agree([common, *(climber(-1.0, -5.0 - k, 1) for k in range(4))])
+
+@pytest.mark.parametrize("method", ["map", "nested"])
+def test_nothing_to_learn_has_one_mode(method: str) -> None:
+    """One observation in the middle of the box says nothing of any direction, and all else is given."""
+    data = Data(np.zeros((1, 0)), np.array([0.5]), np.zeros(1))
+    posterior = Posterior(Linear(1), kernels.resolve("se"), data, FIXED, D=2)
+    found = infer(posterior, method, np.random.default_rng(0), n_starts=2)
+    assert found.components[0].factor.shape[1] == 0
+    assert np.isfinite(found.log_evidence)
+
+
+def test_priors_of_whole_numbers() -> None:
+    whole = Priors(log_noise=(-2, 1), log_output_scale=(0, 2), mean=(0, 0), log_scale_std=0)
+    posterior = replace(model_posterior(4, 1, n=10), priors=whole)
+    theta = posterior.initial(0.3 * np.ones(4))
+    assert np.isfinite(posterior.hessian(posterior.evaluate(theta).gp)).all()

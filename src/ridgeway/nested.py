@@ -43,7 +43,7 @@ def split(posterior: Posterior) -> tuple[Array, Array]:
     if posterior.embedding.reduction != "span":
         # The location of the length scales' prior adds nothing where there is but one.
         outer = [q for q in outer if q != last + LOG_SCALE or p > 1]
-    return np.array(inner), np.array(outer, dtype=int)
+    return np.array(inner, dtype=int), np.array(outer, dtype=int)
 
 
 @dataclass(frozen=True)
