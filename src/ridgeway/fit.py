@@ -64,7 +64,7 @@ def fit(
     inference
         ``"nested"`` chooses output scale, noise and prior scale by evidence with the embedding
         integrated out; ``"map"`` is the paper's joint mode; ``"nuts"`` (or :class:`Nuts`, which says
-        for how long) goes on from the nested modes to draws from the exact posterior, in minutes.
+        for how long) goes on from the nested modes to draws from the exact posterior.
     marginal
         What ``predict`` uses by default: ``"map"``, ``"bbq"``, ``"mgp"`` or ``"samples"``; ``None`` is
         ``"samples"`` after ``"nuts"`` and ``"mgp"`` otherwise.
