@@ -210,6 +210,7 @@ def test_agreement_is_about_the_best_at_every_setting() -> None:
     assert modes._agree([common, climber(-1.0, -5.0, 2)])  # not to be compared: its prior is another
     assert not modes._agree([common, *(climber(-1.0, -5.0 - k, 1) for k in range(4))])
 
+
 @pytest.mark.parametrize("method", ["map", "nested"])
 def test_nothing_to_learn_has_one_mode(method: str) -> None:
     """One observation in the middle of the box says nothing of any direction, and all else is given."""

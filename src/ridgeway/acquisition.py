@@ -10,6 +10,7 @@ A new one is a frozen dataclass with a ``name`` and what :class:`Acquisition` as
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -96,7 +97,7 @@ class Uncertainty(_Scores):
         return "uncertainty"
 
     def value(self, moments: Moments, noise: float) -> Array:
-        return 0.5 * np.log(2.0 * np.pi * np.e * moments.variance)
+        return 0.5 * np.log(2.0 * np.pi * math.e * moments.variance)
 
     def slopes(self, moments: Moments, noise: float) -> tuple[Array, Array]:
         return 0.5 / moments.variance, np.zeros_like(moments.variance)

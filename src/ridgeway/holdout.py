@@ -8,6 +8,7 @@ afresh in the rest, so that what was left out had no say in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -65,7 +66,7 @@ def doubtful(belief: Belief) -> bool:
         return False
     if y.shape[0] < _LEAST or is_constant(belief.y):
         return False
-    all_noise = -0.5 * y.shape[0] * np.log(2.0 * np.pi * np.e * np.var(y))
+    all_noise = -0.5 * y.shape[0] * np.log(2.0 * np.pi * math.e * np.var(y))
     little = best.log_evidence - all_noise < _BEYOND_DOUBT * y.shape[0]
     return bool(little or _wiggly(best.gp))
 
