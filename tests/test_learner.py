@@ -296,7 +296,7 @@ def test_a_belief_that_explains_nothing_is_not_asked():
 
 def test_defaults():
     learner = rw.ActiveLearner(box())
-    assert learner.acquisition == "bald"
+    assert learner.acquisition == "information"
     assert learner.embedding == rw.Linear(2)
 
 
@@ -810,3 +810,20 @@ def test_progress_is_told():
     run(learner, 5)
     assert said
     assert all(isinstance(sentence, str) for sentence in said)
+
+
+def test_a_learner_that_was_lost_finds_its_way_when_more_is_known() -> None:
+    f = rw.testfunctions.from_model(10, 2, random_state=0)
+    rng = np.random.default_rng(0)
+    ball = rng.standard_normal((500, 10))
+    ball *= rng.uniform(size=(500, 1)) ** 0.1 / np.linalg.norm(ball, axis=1, keepdims=True)
+    space = rw.Pool(np.vstack([rng.uniform(-1, 1, (500, 10)), ball]))
+    X = space.points[space.spread(60, rng)]
+    y = f(X) + 0.1 * rng.standard_normal(60)
+    all_is_noise = rw.Priors(log_noise=(-0.05, 0.01))
+    lost = rw.fit(X[:45], y[:45], rw.Linear(2), bounds=space.bounds, priors=all_is_noise, n_starts=2)
+    assert lost.noise_variance > 0.8 * np.var(y[:45])
+    learner = rw.ActiveLearner(space, rw.Linear(2))
+    learner.tell(X, y)
+    learner.resume(learner.record, 60, lost, 45)
+    assert learner.belief.noise_variance < 0.3 * np.var(y)
