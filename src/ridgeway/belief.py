@@ -26,6 +26,7 @@ from ridgeway.types import Array, Inputs
 
 MARGINALS: tuple[Marginal, ...] = ("map", "bbq", "mgp", "samples")
 N_DRAWS = 512  # of theta for the "samples" marginal
+_SPANNED = 1e-12  # a squared distance to the data's span that is rounding
 _POINT_BYTES = 2**26  # of projected candidates held at a time
 
 
@@ -402,11 +403,12 @@ class Belief:
         """A mixture over draws of ``theta``, reduced to its moments (paper eq. 6 by Monte Carlo)."""
         draws, component = self._draws[i], self.components[i]
         first, second, conditional = np.zeros(z.shape[0]), np.zeros(z.shape[0]), np.zeros(z.shape[0])
+        kind: Marginal = "bbq" if rho.max(initial=0.0) > _SPANNED else "map"  # slopes matter beyond the span alone
         for theta, weight in zip(draws.theta, draws.weights, strict=True):
             if weight < 1e-8:
                 continue
             gp = condition(component.gp.embedding, self.kernel, self.posterior.data, theta)
-            part = marginal.moments(gp, component.factor[:, :0], z, rho, self.prior_variance(component), "bbq")
+            part = marginal.moments(gp, component.factor[:, :0], z, rho, self.prior_variance(component), kind)
             first += weight * part.mean
             second += weight * (part.variance + part.mean**2)
             conditional += weight * part.map_variance
