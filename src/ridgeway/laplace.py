@@ -9,11 +9,12 @@ evidence takes the volume of the whole orbit in their place.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh, eigvalsh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, eigvalsh
 from scipy.linalg.lapack import dpotrf
 from scipy.optimize import minimize
 from scipy.special import gammaln
@@ -256,9 +257,10 @@ def _newton_step(H: Array, gradient: Array, N: Array, least: float, reach: float
     """
     lifted = H + N @ N.T
     if _is_positive(lifted, -least):
-        factor = cho_factor(lifted, lower=True, check_finite=False)
-        solve = partial(cho_solve, factor, check_finite=False)
-        return -solve(gradient), solve
+        with suppress(LinAlgError):  # its two triangles differ by rounding, which enormous entries make large
+            factor = cho_factor(lifted, lower=True, check_finite=False)
+            solve = partial(cho_solve, factor, check_finite=False)
+            return -solve(gradient), solve
     values, vectors = eigh(lifted, driver="evd", check_finite=False)
     rotated = vectors.T @ gradient
     step = -rotated / np.maximum(np.abs(values), least)
