@@ -134,7 +134,7 @@ def compute(row: str, seed: int, data: str | None = None) -> dict[str, Any]:
     kept = sampled.theta[:: max(1, sampled.theta.shape[0] // N_PREDICTED)]
     truth = Mixture.over(beliefs["map"].posterior, kept, Z)
     return {
-        **{how: _scores(belief, truth, problem) for how, belief in beliefs.items()},
+        **_scores(beliefs, truth, problem),
         "truth": {
             "nll": float(-truth.log_density(problem.y_test, problem.noise**2).mean()),
             "r_hat": sampled.r_hat,
@@ -162,19 +162,20 @@ def _sample(belief: rw.Belief, seed: int) -> nuts.Sampled:
     return sampled
 
 
-def _scores(belief: rw.Belief, truth: Mixture, problem: Problem) -> dict[str, Any]:
-    """Every metric of every marginal, each averaged over the test points."""
-    found = [belief.predict(problem.X_test, method) for method in METHODS]
+def _scores(beliefs: dict[str, rw.Belief], truth: Mixture, problem: Problem) -> dict[str, dict[str, Any]]:
+    """Every metric of every marginal of each belief, averaged over the test points."""
+    found = [belief.predict(problem.X_test, method) for belief in beliefs.values() for method in METHODS]
     means, variances = np.stack([p.mean for p in found]), np.stack([p.variance for p in found])
     values = {
         "nll": -gaussian_log_density(problem.y_test, means, variances + problem.noise**2),
         "skld": gaussian_divergence(means, variances, truth.mean, truth.variance),
         "skld_mixture": truth.divergences(means, variances),
     }
-    scores: dict[str, Any] = {
-        metric: dict(zip(METHODS, map(float, value.mean(axis=1)), strict=True)) for metric, value in values.items()
-    }
-    return {**scores, "pareto_k": belief.pareto_k}
+    scores: dict[str, dict[str, Any]] = {how: {"pareto_k": belief.pareto_k} for how, belief in beliefs.items()}
+    for metric, value in values.items():
+        for how, row in zip(beliefs, value.mean(axis=1).reshape(len(beliefs), len(METHODS)), strict=True):
+            scores[how][metric] = dict(zip(METHODS, map(float, row), strict=True))
+    return scores
 
 
 def tables(results: dict[str, dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
