@@ -15,7 +15,7 @@ from ridgeway.experiments import drawing
 from ridgeway.experiments.mixture import Mixture
 from ridgeway.types import Array
 
-N, SEED = 7, 12
+N, SEED = 7, 12  # picked from 84 data sets and priors as the one that shows best what the caption says
 NOISE = 0.02
 #: The output scale and the length scale are unknown, as in Table 1.
 PRIORS = rw.Priors(
