@@ -382,7 +382,7 @@ def test_points_that_were_not_asked(space):
 @pytest.mark.parametrize("acquisition", ["information", "random", "latin-hypercube"])
 def test_results_of_an_earlier_learner(acquisition):
     """Told to a new one that has the same seed: it does not ask for the same points again."""
-    earlier, learner, other = (make(acquisition=acquisition) for _ in range(3))
+    earlier, learner, other = (make(acquisition=acquisition, n_initial=8) for _ in range(3))
     X = earlier.ask(4)
     learner.tell(X[:3], f(X[:3]))
     learner.fail(X[3])
@@ -827,3 +827,14 @@ def test_a_learner_that_was_lost_finds_its_way_when_more_is_known() -> None:
     learner.tell(X, y)
     learner.resume(learner.record, 60, lost, 45)
     assert learner.belief.noise_variance < 0.3 * np.var(y)
+
+
+def test_data_from_before_stand_in_for_the_first_points() -> None:
+    learner = rw.ActiveLearner(rw.Box([-1.0] * 3, [1.0] * 3), rw.Linear(1), n_initial=6)
+    X = np.random.default_rng(0).uniform(-1, 1, (12, 3))
+    learner.tell(X[:4], np.sin(X[:4].sum(axis=1)))
+    assert not learner.consults()
+    learner.tell(X[4:], np.sin(X[4:].sum(axis=1)))
+    assert learner.consults()
+    learner.ask()
+    assert np.isfinite(learner.expected).all()

@@ -53,8 +53,8 @@ class ActiveLearner:
         ``"bald"`` (the paper's: what the function's value without noise would), ``"uncertainty"``,
         ``"random"``, ``"latin-hypercube"``, or an object as in :mod:`ridgeway.acquisition`.
     n_initial
-        Points that fill the space before the model chooses; by default ``2 d + 4``, at least 6. A
-        Latin hypercube is drawn for this many at a time.
+        Points that fill the space before the model chooses; data told without being asked for count as
+        such. By default ``2 d + 4``, at least 6. A Latin hypercube is drawn for this many at a time.
     fill_every
         One point in so many goes on filling the space, whatever the model says: a belief that is sure
         of the wrong thing asks for nothing that would show it. ``None`` leaves every choice to the model.
@@ -264,8 +264,10 @@ class ActiveLearner:
         )
 
     def _fills(self, i: int) -> bool:
-        """Whether the point number ``i`` fills the space."""
-        if self._score is None or i < self.n_initial:
+        """Whether the point number ``i`` fills the space; what was told without being asked for counts as a start."""
+        record = self.record
+        seen = record.n + len(record.out) + len(record.failed) + (i - self.n_asked)
+        if self._score is None or seen < self.n_initial:
             return True
         return self.fill_every is not None and i % self.fill_every == self.fill_every - 1
 
