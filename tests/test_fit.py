@@ -661,7 +661,7 @@ def test_demonstration(monkeypatch, capsys):
     out, err = capsys.readouterr()
     active, random = learners
     assert active.X.shape == random.X.shape == (30, 4)
-    assert (active.acquisition, random.acquisition) == ("bald", "random")
+    assert (active.acquisition, random.acquisition) == ("information", "random")
     assert active.belief.summary() in out
     assert out.startswith("A function of 4 inputs that varies along 1 directions only")
     assert err == ""  # no progress where nobody watches

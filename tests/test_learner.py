@@ -296,7 +296,7 @@ def test_a_belief_that_explains_nothing_is_not_asked():
 
 def test_defaults():
     learner = rw.ActiveLearner(box())
-    assert learner.acquisition == "bald"
+    assert learner.acquisition == "information"
     assert learner.embedding == rw.Linear(2)
 
 

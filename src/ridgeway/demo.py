@@ -30,8 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"to be learned from {options.observations} experiments with noise {options.noise:g}.", flush=True)
     box, embedding = rw.Box(f.lower, f.upper), rw.Linear(options.dimensions)
     learned = {}
-    for acquisition in ("bald", "random"):
-        how = "chosen to teach most" if acquisition == "bald" else "at random"
+    for acquisition in ("information", "random"):
+        how = "chosen to teach most" if acquisition == "information" else "at random"
         print(f"Learning from experiments {how} ...", flush=True)
         started = time.process_time()
         learner = rw.learn(
@@ -43,9 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
             random_state=options.seed,
         )
         learned[acquisition] = _verdict(learner.belief, f, X_test, time.process_time() - started)
-        if acquisition == "bald":
+        if acquisition == "information":
             print(f"\n{learner.belief.summary()}\n")
-    _compare(learned["bald"], learned["random"], float(np.std(f(X_test))))
+    _compare(learned["information"], learned["random"], float(np.std(f(X_test))))
     return 0
 
 

@@ -49,8 +49,8 @@ class ActiveLearner:
         As for :func:`ridgeway.fit`. With ``Linear("auto")`` the dimension is chosen anew at each
         full search for modes and kept in between.
     acquisition
-        ``"bald"`` (the default, the paper's: what the function's value would tell about the
-        hyperparameters), ``"information"`` (what a noisy observation of it would), ``"uncertainty"``,
+        ``"information"`` (the default: what a noisy observation would tell about the hyperparameters),
+        ``"bald"`` (the paper's: what the function's value without noise would), ``"uncertainty"``,
         ``"random"``, ``"latin-hypercube"``, or an object as in :mod:`ridgeway.acquisition`.
     n_initial
         Points that fill the space before the model chooses; data told without being asked for count as
@@ -79,7 +79,7 @@ class ActiveLearner:
         self,
         space: Space,
         embedding: Embedding = Linear(2),  # noqa: B008 - frozen
-        acquisition: str | Acquisition = "bald",
+        acquisition: str | Acquisition = "information",
         kernel: str | Kernel = "se",
         inference: str = "nested",
         marginal: Marginal = "mgp",

@@ -29,7 +29,7 @@ N_POOL = 10_000  # points in the box, and as many in the ball
 REPEATS = 10  # of the test for each experiment
 READINGS = ("root", "literal")  # of the prior's scale: 5/4 D^(-1/2) and 5/4 D^(-1)
 
-#: The paper's names of the ways to select, and Ridgeway's; ``info`` is BALD of the noisy observation.
+#: The paper's names of the ways to select, and Ridgeway's; ``info`` is BALD of the noisy observation, our default.
 METHODS = {"rand": "random", "lh": "latin-hypercube", "unc": "uncertainty", "bald": "bald", "info": "information"}
 
 
