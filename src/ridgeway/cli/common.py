@@ -6,7 +6,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -62,18 +63,16 @@ def same_campaign(where: str, name: str | None) -> str:
     return f" -c {'...' if '://' in where else shlex.quote(where)}{given}"  # an address may hold a password
 
 
-def with_progress(campaign: Campaign) -> Campaign:
-    """Show in a terminal what takes long."""
+@contextmanager
+def shown_progress(campaign: Campaign) -> Iterator[None]:
+    """Show in a terminal what takes long, and take the line away at the end."""
     from ridgeway import progress
 
-    campaign.progress = progress.Line()
-    return campaign
-
-
-def clear(campaign: Campaign) -> None:
-    """Take the line of progress away."""
-    if campaign.progress is not None:
-        campaign.progress.clear()
+    line = campaign.progress = progress.Line()
+    try:
+        yield
+    finally:
+        line.clear()
 
 
 def check_new(path: Path | None, force: bool) -> None:

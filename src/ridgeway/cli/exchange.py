@@ -24,13 +24,12 @@ from ridgeway.cli.common import (
     Shape,
     Where,
     check_new,
-    clear,
     opened,
     same_campaign,
     say,
     show,
     show_record,
-    with_progress,
+    shown_progress,
 )
 from ridgeway.errors import CampaignError
 
@@ -56,16 +55,14 @@ def ask(
       ridgeway ask --format json
     """
     check_new(output, force)
-    campaign = with_progress(opened(where, name))
-    try:
+    campaign = opened(where, name)
+    with shown_progress(campaign):
         if output is None:
             trials = campaign.ask(n)
         else:
             # The file is written before the trials are kept: if it cannot be, nothing was asked.
             with sheets.writing(output) as temporary:
                 trials = campaign.ask(n, lambda asked: _write(campaign, asked, temporary, comma))
-    finally:
-        clear(campaign)
     if output is None:
         show(*table.to_fill_in(campaign.setup, trials), shape)
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ridgeway.cli.common import DEFAULT, Force, Name, Where, check_new, clear, opened, say, with_progress
+from ridgeway.cli.common import DEFAULT, Force, Name, Where, check_new, opened, say, shown_progress
 from ridgeway.errors import CampaignError
 
 _MARK = '<meta name="generator" content="Ridgeway">'
@@ -38,11 +38,9 @@ def report(
     if not output.parent.is_dir():
         raise CampaignError(f"there is no folder {output.parent}")
     check_new(output, force or _is_report(output))
-    campaign = with_progress(opened(where, name))
-    try:
+    campaign = opened(where, name)
+    with shown_progress(campaign):
         campaign.report(output, title, suggestions)
-    finally:
-        clear(campaign)
     say(f"Report written to {output}: open it in a browser.")
 
 

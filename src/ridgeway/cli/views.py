@@ -24,12 +24,11 @@ from ridgeway.cli.common import (
     Shape,
     Where,
     check_new,
-    clear,
     opened,
     say,
     show,
     show_record,
-    with_progress,
+    shown_progress,
 )
 
 Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file with a column for each input.")]
@@ -72,11 +71,8 @@ def status(
 
 
 def _advice(campaign: Campaign) -> Advice:
-    with_progress(campaign)
-    try:
+    with shown_progress(campaign):
         return campaign.should_stop()
-    finally:
-        clear(campaign)
 
 
 def predict(
@@ -96,12 +92,10 @@ def predict(
       ridgeway predict grid.csv -o predicted.xlsx
     """
     check_new(output, force)
-    campaign, sheet = with_progress(opened(where, name)), sheets.read(file)
+    campaign, sheet = opened(where, name), sheets.read(file)
     values = results.points(sheet, campaign.setup)
-    try:
+    with shown_progress(campaign):
         prediction = campaign.predict(values)
-    finally:
-        clear(campaign)
     columns = [*campaign.setup.labels, campaign.setup.output_label, "std"]
     rows = [
         [*point, mean, std]
@@ -127,12 +121,10 @@ def score(
       ridgeway score pool.parquet --top 10
     """
     check_new(output, force)
-    campaign, sheet = with_progress(opened(where, name)), sheets.read(file)
+    campaign, sheet = opened(where, name), sheets.read(file)
     values = results.points(sheet, campaign.setup)
-    try:
+    with shown_progress(campaign):
         nats = campaign.score(values)
-    finally:
-        clear(campaign)
     order = (-nats).argsort(kind="stable")[:top].tolist()
     columns = ["row", *campaign.setup.labels, "nats"]
     rows = [[sheet.lines[i], *values[i].tolist(), float(nats[i])] for i in order]
