@@ -23,6 +23,7 @@ from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_NOISE, ConditionedGP, Data
 from ridgeway.laplace import Laplace, approximate, climb
+from ridgeway.modes import fitted
 from ridgeway.posterior import Posterior
 from ridgeway.scaling import is_constant
 from ridgeway.types import Array
@@ -34,6 +35,7 @@ _ROUNDS = 3  # of all folds where a fit is wiggly: it predicts some points very 
 _LEAST = 12  # observations below which a part of them says nothing
 _BEYOND_DOUBT = 0.5  # nats of evidence an observation, above that of plain noise, that need no check
 _WIGGLY = 2.0  # length scales that the data spread over (one standard deviation) beyond which a fit is doubted
+_SILENT = 1e-3  # share of the variance explained below which a belief takes all for noise
 _HARM = -0.1  # nats an observation: hardly better than the mean and variance
 _LEAST_GAIN = 3.0  # nats that extra noise must gain: chance rarely does
 _N_STARTS = 6
@@ -59,12 +61,17 @@ class Check:
 
 
 def doubtful(belief: Belief) -> bool:
-    """Whether a check is worth its time: little evidence, or a function that turns often along a direction."""
+    """Whether a check is worth its time: little evidence, or a function that turns often along a direction.
+
+    Not where all is taken for noise: that says what the mean and variance do.
+    """
     y, best = belief.posterior.data.y, belief.components[0]
     learned_noise = belief.posterior.priors.log_noise[1] > 0
     if belief.inference != "nested" or not isinstance(belief.model, Linear) or not learned_noise:
         return False
     if y.shape[0] < _LEAST or is_constant(belief.y):
+        return False
+    if np.var(fitted(best.gp)) < _SILENT * np.var(y):
         return False
     all_noise = -0.5 * y.shape[0] * np.log(2.0 * np.pi * math.e * np.var(y))
     little = best.log_evidence - all_noise < _BEYOND_DOUBT * y.shape[0]

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from ridgeway import modes, nested, starts
+from ridgeway import modes, nested
 from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_NOISE, LOG_SCALE, N_GLOBAL, ConditionedGP
@@ -119,14 +119,14 @@ def _nested(
     """
     optima: list[modes.Optimum] = []
     concluded: list[nested.Nested] = []
-    searches = len(initial) or 1  # without known modes, one search begins in silence
+    searches = len(initial)
     for smaller in ranks(posterior):
         share = n_starts if smaller is posterior else n_starts // LOWER_RANK_SHARE
         mine = tuple(theta for theta in initial if theta.shape[0] == smaller.n_parameters + N_GLOBAL)
         if not share and not mine:
             continue
         finalists = N_FINALISTS if smaller is posterior else N_FINALISTS // 2
-        found, results, made = _modes_of_rank(smaller, rng, share, finalists, mine, not (initial or optima), say)
+        found, results, made = _modes_of_rank(smaller, rng, share, finalists, mine, say)
         optima, concluded = optima + found, concluded + results
         searches += made if smaller is posterior else 0
     if not optima:
@@ -144,30 +144,35 @@ def ranks(posterior: Posterior) -> list[Posterior]:
 
 def _modes_of_rank(
     posterior: Posterior, rng: np.random.Generator, n_starts: int, finalists: int, initial: tuple[Array, ...],
-    silent: bool, say: Progress,
+    say: Progress,
 ) -> tuple[list[modes.Optimum], list[nested.Nested], int]:  # fmt: skip
     inner, _ = nested.split(posterior)
     found, n_made = modes.search(posterior, inner, n_starts, rng, say) if n_starts else ([], 0)
     # Climbs begin at the best scales and noise so far. At those of a mode that takes most for noise every other
-    # one dissolves, so such modes come last, and with them silence itself.
-    loud = [theta for theta in initial if theta[LOG_NOISE] > _LOUD] + ([starts.silent(posterior)] if silent else [])
+    # one dissolves, so such modes come last.
+    loud = [theta for theta in initial if theta[LOG_NOISE] > _LOUD]
     optima = _followed(posterior, [], [theta for theta in initial if theta[LOG_NOISE] <= _LOUD])
+    climbs: list[tuple[Laplace, Laplace]] = []
     for i, optimum in enumerate(found[:finalists]):
         say(f"evidence of mode {i + 1} of {min(len(found), finalists)}")
         with suppress(NumericalError):  # a mode that floating point cannot follow; others remain
             margin = _WARM_MARGIN if initial and n_starts < _MANY_STARTS else np.inf
-            climbed = _climb_evidence(posterior, optimum.laplace.theta, optima, margin)
-            optima = modes.merge(optima, climbed, optimum.reached)
+            climbs.append(_climb_evidence(posterior, optimum.laplace, optima, climbs, margin))
+            optima = modes.merge(optima, climbs[-1][1], optimum.reached)
     optima = _followed(posterior, optima, loud)
     return *_concluded(posterior, optima), n_made
 
 
 def _followed(posterior: Posterior, optima: list[modes.Optimum], thetas: list[Array]) -> list[modes.Optimum]:
     """``optima`` and the evidence's optima near known modes, best first."""
+    inner, _ = nested.split(posterior)
     for i, theta in enumerate(thetas):  # one more observation moves a mode little: the best is followed with care
         evaluations = nested.MOST_EVALUATIONS if i == 0 else _FEW_EVALUATIONS
         with suppress(NumericalError):
-            optima = modes.merge(optima, nested.maximize_evidence(posterior, theta, most_evaluations=evaluations))
+            optima = modes.merge(
+                optima,
+                nested.maximize_evidence(posterior, settle(posterior, theta, inner), most_evaluations=evaluations),
+            )
     return optima
 
 
@@ -183,7 +188,7 @@ def _concluded(posterior: Posterior, optima: list[modes.Optimum]) -> tuple[list[
             gain = _GAIN if probe.log_evidence > optima[0].laplace.log_evidence else _LARGE_GAIN
             if probe.log_evidence > optimum.laplace.log_evidence + gain and not last:
                 with suppress(NumericalError):
-                    better = nested.maximize_evidence(posterior, probe.theta)
+                    better = nested.maximize_evidence(posterior, probe)
                     optima = modes.merge([o for o in optima if o is not optimum], better, optimum.reached)
     return optima, [concluded[id(o.laplace)] for o in optima if id(o.laplace) in concluded]
 
@@ -193,25 +198,33 @@ def _leading(optima: list[modes.Optimum]) -> list[modes.Optimum]:
     return [o for o in optima if o.laplace.log_evidence > best - _HOPELESS][:N_COMPONENTS]
 
 
-def _climb_evidence(posterior: Posterior, theta: Array, optima: list[modes.Optimum], margin: float) -> Laplace:
-    """The evidence's optimum near ``theta``.
+def _climb_evidence(
+    posterior: Posterior, found: Laplace, optima: list[modes.Optimum], climbs: list[tuple[Laplace, Laplace]],
+    margin: float,
+) -> tuple[Laplace, Laplace]:  # fmt: skip
+    """Where the climb of the evidence from a mode that was ``found`` begins, and the optimum that it leads to.
 
-    A climb that an earlier one has made is cut short, and so is one that would start more than
-    ``margin`` nats below the best at the best's own scales and noise.
+    One that would begin where one of the ``climbs`` before it began or ended is not made
+    again, nor one that would begin more than ``margin`` nats below the best. Each begins at the
+    best's scales and noise, or at its own where these suit it better.
     """
     inner, outer = nested.split(posterior)
-    if not optima or outer.shape[0] == 0:
-        return nested.maximize_evidence(posterior, theta)
-    best = optima[0].laplace
-    moved = theta.copy()
-    moved[outer] = best.theta[outer]
-    there = settle(posterior, moved, inner)
-    if modes.same(there, best):
-        return best
-    if there.log_evidence < best.log_evidence - margin:
-        return there
-    theta = max((there.theta, theta), key=posterior.log_density)
-    return nested.maximize_evidence(posterior, theta, best.log_evidence - _HOPELESS)
+    start = found
+    if optima and outer.shape[0]:
+        best = optima[0].laplace
+        moved = found.theta.copy()
+        moved[outer] = best.theta[outer]
+        there = settle(posterior, moved, inner)
+        if there.log_evidence < best.log_evidence - margin:
+            return there, there
+        start = max((there, found), key=lambda lap: lap.log_evidence)
+    if start is found:
+        start = settle(posterior, found.theta, inner)
+    for known in (*((o.laplace, o.laplace) for o in optima), *climbs):
+        if modes.same(start, known[0]):
+            return known
+    hopeless = optima[0].laplace.log_evidence - _HOPELESS if optima else -np.inf
+    return start, nested.maximize_evidence(posterior, start, hopeless)
 
 
 def _mixture(concluded: list[nested.Nested], optima: list[modes.Optimum], n_starts: int, d: int) -> Inferred:

@@ -8,11 +8,9 @@ that this approximation gives, in the style of INLA.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN
@@ -22,12 +20,11 @@ from ridgeway.types import Array
 
 _OUTER = (LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE)
 _STEP = 1e-3  # of the finite differences of the log determinant, in units of the prior's width
-_GRADIENT_TOLERANCE = 0.03  # in units of the outer posterior's width: 5e-4 nats from the top
-_EVIDENCE_TOLERANCE = 3e-3  # nats that an iteration must gain to be followed by another
+_EVIDENCE_TOLERANCE = 3e-3  # nats that a step must promise to be made, and gain to be followed by another
+_FIRST_RADIUS = 1.0  # prior widths
+_KEPT = 0.25  # of what a step promises that it must gain, or a shorter one is tried first: it may have left its mode
+_FORK = 0.03  # nats: a step that promises less and does not keep it is near a fork of the inner mode, where climbs end
 MOST_EVALUATIONS = 14
-_MOST_STALE = 4  # evaluations near the best that gain next to nothing before a climb ends
-_WORSE = 1.0  # nats below the best at which a point is passed by
-_FARTHEST = 10.0  # prior widths that a climb may go
 _PATIENCE = 6  # evaluations before a climb can be called hopeless
 _LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
 _LARGEST_DROP = 50.0  # nats: a probe further down than this says no more than that
@@ -99,50 +96,55 @@ def evidence_gradient(posterior: Posterior, lap: Laplace, outer: Array) -> Array
 
 
 def maximize_evidence(
-    posterior: Posterior, theta: Array, hopeless: float = -np.inf, most_evaluations: int = MOST_EVALUATIONS
+    posterior: Posterior, start: Laplace, hopeless: float = -np.inf, most_evaluations: int = MOST_EVALUATIONS
 ) -> Laplace:
-    """Climb the evidence over the outer hyperparameters from ``theta``.
+    """Climb the evidence over the outer hyperparameters from ``start``, an inner mode.
 
-    A climb that is still below ``hopeless`` after a few evaluations is given up.
+    Newton within a trust radius. The curvature is that of the density along the inner modes,
+    which each evaluation brings with it, corrected by what the last step has seen of the rest. A
+    climb that is still below ``hopeless`` after a few evaluations is given up.
     """
-    inner, outer = split(posterior)
-    best = settle(posterior, theta, inner)
+    _, outer = split(posterior)
     if outer.shape[0] == 0:
-        return best
-    metric = _metric(posterior, best, outer)
-    origin = best.theta[outer].copy()
-    evaluations = stale = 0
-
-    def objective(zeta: Array) -> tuple[float, Array]:
-        nonlocal best, evaluations, stale
-        evaluations += 1
-        if stale >= _MOST_STALE or (evaluations > _PATIENCE and best.log_evidence < hopeless):
-            raise StopIteration
-        there = _moved(posterior, best, outer, origin + metric @ zeta - best.theta[outer])
-        if not np.isfinite(there.log_evidence):
-            return 1e10, np.zeros_like(zeta)
+        return start
+    best = start
+    width = prior_width(posterior, best.theta)[outer]
+    gradient = width * evidence_gradient(posterior, best, outer)
+    curvature = _outer_curvature(best, outer, width)
+    radius, turned_back = _FIRST_RADIUS, False
+    for evaluation in range(most_evaluations):
+        if evaluation >= _PATIENCE and best.log_evidence < hopeless:
+            break
+        step = np.linalg.solve(curvature, gradient)
+        if gradient @ step < 2.0 * _EVIDENCE_TOLERANCE:
+            break
+        step *= min(1.0, radius / float(np.linalg.norm(step)))
+        promised = float(gradient @ step - 0.5 * step @ curvature @ step)
+        there = _moved(posterior, best, outer, width * step)
         gained = there.log_evidence - best.log_evidence
-        if gained < -_WORSE:  # the line search turns back from here: a rough idea of the slope will do
-            return -there.log_evidence, -metric.T @ there.gradient[outer]
-        stale = 0 if gained > _EVIDENCE_TOLERANCE else stale + 1
-        if gained > 0:
-            best = there
-        return -there.log_evidence, -metric.T @ evidence_gradient(posterior, there, outer)
-
-    with suppress(StopIteration):
-        minimize(
-            objective,
-            np.zeros(outer.shape[0]),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(-_FARTHEST, _FARTHEST)] * outer.shape[0],
-            options={
-                "gtol": _GRADIENT_TOLERANCE,
-                "ftol": _EVIDENCE_TOLERANCE / max(abs(best.log_evidence), 1.0),
-                "maxfun": most_evaluations,
-            },
-        )
+        if not gained > (0.0 if turned_back else _KEPT * promised):
+            if promised < _FORK:
+                break
+            radius, turned_back = 0.25 * float(np.linalg.norm(step)), True
+            continue
+        if gained > 0.5 * promised:
+            radius = max(radius, 2.0 * float(np.linalg.norm(step)))
+        turned_back = False
+        slope = width * evidence_gradient(posterior, there, outer)
+        curvature = _corrected(_outer_curvature(there, outer, width), step, gradient - slope)
+        best, gradient = there, slope
+        if gained < _EVIDENCE_TOLERANCE:
+            break
     return best
+
+
+def _corrected(curvature: Array, step: Array, change: Array) -> Array:
+    """A curvature made to agree with how a gradient has changed over a step (BFGS)."""
+    along = curvature @ step
+    if change @ step < 0.1 * (step @ along):  # it curves the other way, or nearly
+        return curvature
+    result: Array = curvature - np.outer(along, along) / (step @ along) + np.outer(change, change) / (change @ step)
+    return result
 
 
 def conclude(posterior: Posterior, lap: Laplace) -> tuple[Nested, Laplace]:
@@ -180,11 +182,18 @@ def _moved(posterior: Posterior, lap: Laplace, outer: Array, step: Array) -> Lap
 
 
 def _metric(posterior: Posterior, lap: Laplace, outer: Array) -> Array:
-    """Square root of a first guess at the outer covariance: the Schur complement's."""
+    """Square root of a first guess at the outer covariance."""
     width = prior_width(posterior, lap.theta)[outer]
+    values, vectors = np.linalg.eigh(_outer_curvature(lap, outer, width))
+    result: Array = width[:, None] * vectors / np.sqrt(values)
+    return result
+
+
+def _outer_curvature(lap: Laplace, outer: Array, width: Array) -> Array:
+    """The density's curvature along the inner modes, a Schur complement, in units of the prior's and no less."""
     H = lap.hessian
     cross = H[np.ix_(lap.inner, outer)]
     schur = -H[np.ix_(outer, outer)] - cross.T @ lap.solve(cross)
     values, vectors = np.linalg.eigh(schur * np.outer(width, width))
-    result: Array = width[:, None] * vectors / np.sqrt(np.maximum(values, 1.0))
+    result: Array = (vectors * np.maximum(values, 1.0)) @ vectors.T
     return result

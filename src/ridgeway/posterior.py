@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,8 +59,9 @@ class Posterior:
     def evaluate(self, theta: Array) -> Evaluation:
         """``log p(y, theta)`` and its gradient."""
         gp = self.condition(theta)
-        gradient = likelihood.gradient(gp) + self._prior_gradient(theta)
-        return Evaluation(gp, self.log_density_of(gp), gradient)
+        log_prior, gradient = self._log_prior_and_gradient(theta)
+        gradient += likelihood.gradient(gp)
+        return Evaluation(gp, gp.log_likelihood() + log_prior, gradient)
 
     def hessian(self, gp: ConditionedGP) -> Array:
         """Second derivatives of ``log p(y, theta)`` where ``gp`` stands; fixed ones have none."""
@@ -73,9 +75,7 @@ class Posterior:
         H[LOG_SCALE, :p] += mixed
         H[LOG_SCALE, LOG_SCALE] -= p * (prior.mean_slope / prior.std) ** 2
         H[LOG_SCALE, LOG_SCALE] -= 2.0 * prior.log_std_slope**2 * float(z @ z)
-        _, stds = self.priors.globals
-        free = np.flatnonzero(stds > 0)
-        H[p + free, p + free] -= stds[free] ** -2
+        H.flat[p * (H.shape[0] + 1) :: H.shape[0] + 1] -= self.priors.precisions
         return H
 
     def free(self) -> Array:
@@ -88,22 +88,18 @@ class Posterior:
         return np.concatenate([parameters, self.priors.globals[0]])
 
     def _log_prior(self, theta: Array) -> float:
-        prior = parameter_prior(self.embedding, self.priors, self.D, theta[LOG_SCALE])
-        z = (theta[:-N_GLOBAL] - prior.mean) / prior.std
-        value = -0.5 * float(z @ z) - z.shape[0] * (np.log(prior.std) + 0.5 * _LOG_2PI)
-        means, stds = self.priors.globals
-        free = stds > 0
-        w = (theta[-N_GLOBAL:][free] - means[free]) / stds[free]
-        return float(value - 0.5 * float(w @ w) - np.log(stds[free]).sum() - 0.5 * _LOG_2PI * free.sum())
+        return self._log_prior_and_gradient(theta)[0]
 
-    def _prior_gradient(self, theta: Array) -> Array:
+    def _log_prior_and_gradient(self, theta: Array) -> tuple[float, Array]:
         prior = parameter_prior(self.embedding, self.priors, self.D, theta[LOG_SCALE])
         z = (theta[:-N_GLOBAL] - prior.mean) / prior.std
-        result = np.zeros(theta.shape[0])
-        result[:-N_GLOBAL] = -z / prior.std
-        result[LOG_SCALE] = prior.mean_slope * z.sum() / prior.std
-        result[LOG_SCALE] += prior.log_std_slope * (float(z @ z) - z.shape[0])
-        means, stds = self.priors.globals
-        free = np.flatnonzero(stds > 0)
-        result[-N_GLOBAL + free] -= (theta[-N_GLOBAL + free] - means[free]) / stds[free] ** 2
-        return result
+        n, z2 = z.shape[0], float(z @ z)
+        means, precisions = self.priors.globals[0], self.priors.precisions
+        away = theta[-N_GLOBAL:] - means
+        pull = precisions * away
+        value = -0.5 * (z2 + float(pull @ away) + n * _LOG_2PI) - n * math.log(prior.std) + self.priors.log_constant
+        gradient = np.concatenate([z / -prior.std, -pull])
+        gradient[LOG_SCALE] += prior.log_std_slope * (z2 - n)
+        if prior.mean_slope:
+            gradient[LOG_SCALE] += prior.mean_slope * float(z.sum()) / prior.std
+        return value, gradient

@@ -91,6 +91,18 @@ class Priors:
         means, stds = zip(*pairs, strict=True)
         return np.array(means, dtype=float), np.array(stds, dtype=float)
 
+    @cached_property
+    def precisions(self) -> Array:
+        """Inverse variances of the same four; 0 of what is fixed, which has no density."""
+        stds = self.globals[1]
+        return np.divide(1.0, stds**2, out=np.zeros_like(stds), where=stds > 0)
+
+    @cached_property
+    def log_constant(self) -> float:
+        """Logarithm of the product of their densities at the means."""
+        stds = self.globals[1]
+        return -float(np.sum(np.log(np.sqrt(2.0 * np.pi) * stds[stds > 0])))
+
 
 def _numbers(values: object, n: int) -> bool:
     """Whether ``values`` are ``n`` finite real numbers."""

@@ -85,10 +85,7 @@ def draw(posterior: Posterior, n: int, rng: np.random.Generator) -> list[Array]:
 
 
 def silent(posterior: Posterior) -> Array:
-    """``theta`` of a function that does not depend on its inputs: all that varies is noise.
-
-    Searches that begin with a small noise can all end in wiggly modes of less evidence than this.
-    """
+    """``theta`` of a function that does not depend on its inputs: all that varies is noise."""
     prior = parameter_prior(posterior.embedding, posterior.priors, posterior.D, 0.0)
     learned = np.sqrt(max(_LOUD**2 - posterior.priors.noise_floor**2, _LEAST_LOUD**2))
     return _with_noise(posterior.initial(np.full(posterior.n_parameters, prior.mean)), learned, posterior)
