@@ -255,7 +255,7 @@ BAD_PRIORS = [
     *({name: value} for name in ("log_output_scale", "log_noise", "mean") for value in (
         (0.0,), (0.0, 1.0, 2.0), (0.0, -1.0), (NAN, 1.0), (0.0, INF), 3.0, None, ("a", "b"), "ab"
     )),
-    *({name: value} for name in ("log_scale_std", "noise_floor", "tie_noise") for value in (-1.0, NAN, INF, None, "a")),
+    *({name: value} for name in ("noise_floor", "tie_noise") for value in (-1.0, NAN, INF, None, "a")),
     *({"log_length_scale_std": value} for value in (0.0, -1.0, NAN, INF, None, "a")),
     *({"embedding_scale": value} for value in (0.0, -1.0, NAN, INF, "a", (1.0, 2.0))),
 ]  # fmt: skip

@@ -18,7 +18,7 @@ from ridgeway.posterior import Posterior
 from ridgeway.priors import Priors
 from ridgeway.testfunctions import from_model
 
-FIXED = Priors(log_noise=(-1.5, 0.0), log_output_scale=(0.0, 0.0), mean=(0.0, 0.0), log_scale_std=0.0)
+FIXED = Priors(log_noise=(-1.5, 0.0), log_output_scale=(0.0, 0.0), mean=(0.0, 0.0), log_scale=(0.0, 0.0))
 
 
 def model_posterior(D: int, d: int, n: int = 40, priors: Priors = FIXED, seed: int = 0) -> Posterior:
@@ -222,7 +222,7 @@ def test_nothing_to_learn_has_one_mode(method: str) -> None:
 
 
 def test_priors_of_whole_numbers() -> None:
-    whole = Priors(log_noise=(-2, 1), log_output_scale=(0, 2), mean=(0, 0), log_scale_std=0)
+    whole = Priors(log_noise=(-2, 1), log_output_scale=(0, 2), mean=(0, 0), log_scale=(0.0, 0))
     posterior = replace(model_posterior(4, 1, n=10), priors=whole)
     theta = posterior.initial(0.3 * np.ones(4))
     assert np.isfinite(posterior.hessian(posterior.evaluate(theta).gp)).all()

@@ -33,7 +33,7 @@ def data(D=4, d=1, n=30, seed=0):
 def test_one_parameter_against_quadrature():
     """With all but one log length scale fixed, the posterior can be summed on a grid."""
     _, X, y = data()
-    priors = rw.Priors(log_output_scale=(0.0, 0.0), log_noise=(-1.5, 0.0), mean=(0.0, 0.0), log_scale_std=0.0)
+    priors = rw.Priors(log_output_scale=(0.0, 0.0), log_noise=(-1.5, 0.0), mean=(0.0, 0.0), log_scale=(0.0, 0.0))
     belief = rw.fit(X, y, rw.Isotropic(), priors=priors, inference=rw.Nuts(chains=4, draws=500, tune=200))
     posterior, theta = belief.posterior, belief.components[0].gp.theta
     grid = theta[0] + np.linspace(-2.0, 2.0, 401)
@@ -134,7 +134,7 @@ def test_the_slice_across_rotations_is_exact():
     prior, weighed by the likelihood, know what is right."""
     rng = np.random.default_rng(2)
     X, y = rng.uniform(-1, 1, (3, 2)), np.array([0.5, -1.0, 0.7])
-    priors = rw.Priors(log_output_scale=(0.0, 0.0), log_noise=(-1.0, 0.0), mean=(0.0, 0.0), log_scale_std=0.0)
+    priors = rw.Priors(log_output_scale=(0.0, 0.0), log_noise=(-1.0, 0.0), mean=(0.0, 0.0), log_scale=(0.0, 0.0))
     belief = rw.fit(X, y, rw.Linear(2), priors=priors, bounds=(-1, 1), standardize=False, n_starts=4)
     posterior = belief.posterior
     prior = posterior.scale(0.0) * rng.standard_normal((20_000, 4))

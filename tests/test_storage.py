@@ -103,7 +103,7 @@ def test_words_survive(tmp_path, embedding):
 def test_round_trip_of_everything_that_is_not_a_default(tmp_path):
     priors = rw.Priors(
         embedding_scale=0.4,
-        log_scale_std=0.5,
+        log_scale=(0.0, 0.5),
         log_output_scale=(0.1, 0.8),
         log_noise=(-2.0, 0.0),
         mean=(0.2, 0.3),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway import importance, marginal, padding, rowspace, validation
+from ridgeway import importance, marginal, padding, rowspace, straight, validation
 from ridgeway.diagnostics import Diagnostics
 from ridgeway.directions import mean_slopes
 from ridgeway.embeddings import Embedding, Isotropic, Linear
@@ -369,9 +369,14 @@ class Belief:
         rng = np.random.default_rng(self.seed)
         with blas_threads(self.y.shape[0]):
             return tuple(
-                importance.draw(replace(self.posterior, embedding=c.gp.embedding), c.gp.theta, c.factor, N_DRAWS, rng)
-                for c in self.components
+                importance.draw(self._posterior_of(c), c.gp.theta, c.factor, N_DRAWS, rng) for c in self.components
             )
+
+    def _posterior_of(self, component: Component) -> Posterior:
+        """The model that a component is a mode of: of its rank, or of straight lines."""
+        if straight.is_straight(component.gp.theta):
+            return straight.model(self.posterior)
+        return replace(self.posterior, embedding=component.gp.embedding)
 
     def _matrix(self, parameters: Array) -> Array:
         if isinstance(self.model, Linear):

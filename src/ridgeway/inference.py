@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from ridgeway import modes, nested
+from ridgeway import modes, nested, straight
 from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_NOISE, LOG_SCALE, N_GLOBAL, ConditionedGP
@@ -120,15 +120,20 @@ def _nested(
     optima: list[modes.Optimum] = []
     concluded: list[nested.Nested] = []
     searches = len(initial)
+    lines = [theta for theta in initial if straight.is_straight(theta)]
     for smaller in ranks(posterior):
         share = n_starts if smaller is posterior else n_starts // LOWER_RANK_SHARE
-        mine = tuple(theta for theta in initial if theta.shape[0] == smaller.n_parameters + N_GLOBAL)
+        bent = (theta for theta in initial if not straight.is_straight(theta))
+        mine = tuple(theta for theta in bent if theta.shape[0] == smaller.n_parameters + N_GLOBAL)
         if not share and not mine:
             continue
         finalists = N_FINALISTS if smaller is posterior else N_FINALISTS // 2
         found, results, made = _modes_of_rank(smaller, rng, share, finalists, mine, say)
         optima, concluded = optima + found, concluded + results
         searches += made if smaller is posterior else 0
+    best = max((n.log_evidence for n in concluded), default=-np.inf)
+    found, results = _straight_lines(posterior, lines, best - (_WARM_MARGIN if initial else _HOPELESS))
+    optima, concluded = optima + found, concluded + results
     if not optima:
         raise NumericalError("no mode of the posterior could be followed in floating point")
     return _mixture(concluded, optima, searches, len(ranks(posterior)))
@@ -161,6 +166,19 @@ def _modes_of_rank(
             optima = modes.merge(optima, climbs[-1][1], optimum.reached)
     optima = _followed(posterior, optima, loud)
     return *_concluded(posterior, optima), n_made
+
+
+def _straight_lines(
+    posterior: Posterior, known: list[Array], hopeless: float
+) -> tuple[list[modes.Optimum], list[nested.Nested]]:
+    """The straight line of most evidence: near one that is ``known``, or near a regression that is not ``hopeless``."""
+    if not straight.possible(posterior):
+        return [], []
+    model = straight.model(posterior)
+    if not known:
+        regression = straight.regression(model)
+        known = [regression.theta] if regression.log_evidence > hopeless else []
+    return _concluded(model, _followed(model, [], known))
 
 
 def _followed(posterior: Posterior, optima: list[modes.Optimum], thetas: list[Array]) -> list[modes.Optimum]:

@@ -28,11 +28,10 @@ class Priors:
         the box to about five length scales a side. The paper's text says ``5/4 / D``, but its
         explanation and its results belong to the square root. For :class:`Diagonal` and
         :class:`Isotropic` it is the inverse of the typical length scale.
-    log_scale_std
-        How far ``"nested"`` inference may move that scale, in nats.
-    log_output_scale, log_noise, mean
-        ``(mean, standard deviation)`` of the logarithm of the output scale, of the logarithm
-        of the noise (both standard deviations) and of the constant mean.
+    log_scale, log_output_scale, log_noise, mean
+        ``(mean, standard deviation)`` of the logarithm of the factor by which ``"nested"``
+        inference may change that scale, of the logarithms of the output scale and of the noise (both
+        standard deviations), and of the constant mean.
     log_length_scale_std
         Spread of the log length scales of :class:`Diagonal` and :class:`Isotropic`.
     noise_floor
@@ -52,7 +51,7 @@ class Priors:
     """
 
     embedding_scale: float | None = None
-    log_scale_std: float = 1.0
+    log_scale: tuple[float, float] = (0.0, 1.0)
     log_output_scale: tuple[float, float] = (0.0, 1.0)
     log_noise: tuple[float, float] = (-1.5, 0.7)
     mean: tuple[float, float] = (0.0, 0.5)
@@ -62,11 +61,11 @@ class Priors:
     kink_noise: float = 0.1
 
     def __post_init__(self) -> None:
-        for name in ("log_output_scale", "log_noise", "mean"):
+        for name in ("log_scale", "log_output_scale", "log_noise", "mean"):
             pair = getattr(self, name)
             if not (_numbers(pair, 2) and pair[1] >= 0):
                 raise ValueError(f"{name} of Priors must be a (mean, standard deviation >= 0), got {pair!r}")
-        for name in ("log_scale_std", "noise_floor", "tie_noise", "kink_noise"):
+        for name in ("noise_floor", "tie_noise", "kink_noise"):
             value = getattr(self, name)
             if not (_numbers((value,), 1) and value >= 0):
                 raise ValueError(f"{name} of Priors must be a finite number of at least 0, got {value!r}")
@@ -87,7 +86,7 @@ class Priors:
     @cached_property
     def globals(self) -> tuple[Array, Array]:
         """Means and standard deviations of log output scale, log noise, mean and log scale."""
-        pairs = (self.log_output_scale, self.log_noise, self.mean, (0.0, self.log_scale_std))
+        pairs = (self.log_output_scale, self.log_noise, self.mean, self.log_scale)
         means, stds = zip(*pairs, strict=True)
         return np.array(means, dtype=float), np.array(stds, dtype=float)
 

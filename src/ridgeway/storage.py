@@ -182,6 +182,8 @@ def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]
 def priors_from_dict(description: dict[str, Any]) -> Priors:
     """Priors from what ``asdict`` made of them, JSON's lists as pairs again."""
     settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in description.items()}
+    if "log_scale_std" in settings:  # its name until the scale had a mean as well
+        settings["log_scale"] = (0.0, settings.pop("log_scale_std"))
     return Priors(**settings)
 
 

@@ -19,7 +19,7 @@ N, SEED = 7, 12  # picked from 84 data sets and priors as the one that shows bes
 NOISE = 0.02
 #: The output scale and the length scale are unknown, as in Table 1.
 PRIORS = rw.Priors(
-    embedding_scale=4.0, log_scale_std=0.0, log_length_scale_std=0.4, log_output_scale=(0.0, 0.4),
+    embedding_scale=4.0, log_scale=(0.0, 0.0), log_length_scale_std=0.4, log_output_scale=(0.0, 0.4),
     log_noise=(float(np.log(NOISE)), 0.0), mean=(0.0, 0.0), noise_floor=0.0,
 )  # fmt: skip
 N_GRID = 241

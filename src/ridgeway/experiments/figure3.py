@@ -20,7 +20,7 @@ SEED = 3
 FIRST, LAST = 2, 7  # observations in the first and the last panel
 #: All but the length scale is known; beforehand it may be anything from a tenth of the domain to all of it.
 PRIORS = rw.Priors(
-    embedding_scale=2.0, log_length_scale_std=0.8, log_scale_std=0.0, log_output_scale=(0.0, 0.0),
+    embedding_scale=2.0, log_length_scale_std=0.8, log_scale=(0.0, 0.0), log_output_scale=(0.0, 0.0),
     log_noise=(float(np.log(NOISE)), 0.0), mean=(0.0, 0.0), noise_floor=0.0,
 )  # fmt: skip
 GRID = np.linspace(-1.0, 1.0, 401)

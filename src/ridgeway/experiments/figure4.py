@@ -20,7 +20,7 @@ BUDGET = 20
 NOISE, SEED = 0.1, 0
 #: All but the embedding is known.
 PRIORS = rw.Priors(
-    log_scale_std=0.0, log_output_scale=(0.0, 0.0), log_noise=(float(np.log(NOISE)), 0.0), mean=(0.0, 0.0),
+    log_scale=(0.0, 0.0), log_output_scale=(0.0, 0.0), log_noise=(float(np.log(NOISE)), 0.0), mean=(0.0, 0.0),
     noise_floor=0.0,
 )  # fmt: skip
 N_SIDE = 41  # candidates along each side of the box

@@ -65,7 +65,7 @@ class Problem:
         """Over the output scale and the length scales alone."""
         return rw.Priors(
             embedding_scale=self.inverse_length_scale,
-            log_scale_std=0.0,
+            log_scale=(0.0, 0.0),
             log_output_scale=LOG_OUTPUT_SCALE,
             log_noise=(float(np.log(self.noise)), 0.0),
             mean=(0.0, 0.0),
