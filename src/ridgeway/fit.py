@@ -83,8 +83,7 @@ def fit(
         Seed of the starts; the same seed gives the same belief.
     n_starts
         Searches for modes at most; by default 40 (more from ``d = 3``), or 1 beside an ``initial``
-        belief. 20 are enough where most of them agree. One more, without ``initial``, begins where
-        all is noise.
+        belief. 20 are enough where most of them agree.
     progress
         Called with a sentence before each longer piece of work.
 

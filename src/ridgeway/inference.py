@@ -175,10 +175,16 @@ def _straight_lines(
     if not straight.possible(posterior):
         return [], []
     model = straight.model(posterior)
-    if not known:
-        regression = straight.regression(model)
-        known = [regression.theta] if regression.log_evidence > hopeless else []
-    return _concluded(model, _followed(model, [], known))
+    if known:
+        return _concluded(model, _followed(model, [], known))
+    regression = straight.regression(model)
+    optima: list[modes.Optimum] = []
+    if regression.log_evidence > hopeless:
+        with suppress(NumericalError):
+            start = settle(model, regression.theta, nested.split(model)[0])
+            if start.log_evidence > hopeless - _HOPELESS:  # a climb may yet lead that far
+                optima = modes.merge([], nested.maximize_evidence(model, start))
+    return _concluded(model, optima)
 
 
 def _followed(posterior: Posterior, optima: list[modes.Optimum], thetas: list[Array]) -> list[modes.Optimum]:

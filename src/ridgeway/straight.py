@@ -54,23 +54,23 @@ def is_straight(theta: Array) -> bool:
 
 
 def regression(line: Posterior) -> Regression:
-    """Where a climb in the model of straight lines begins: the evidence over a grid, in closed form."""
+    """Where a climb in the model of straight lines begins: the likeliest of a grid, in closed form."""
     Z, y = line.data.Z - line.data.Z.mean(axis=0), line.data.y - line.data.y.mean()
     n = y.shape[0]
     values, vectors = np.linalg.eigh(Z @ Z.T)
     values = np.maximum(values, 0.0)
-    ratios = _RATIOS[:, None] / (float(values.mean()) or 1.0)
-    spectrum = 1.0 + ratios * values
+    ratios = _RATIOS / (float(values.mean()) or 1.0)
+    spectrum = 1.0 + ratios[:, None] * values
     rotated = vectors.T @ y
     noise = np.maximum(np.mean(rotated**2 / spectrum, axis=1), 1e-300)
     evidence = -0.5 * (n * (np.log(2.0 * np.pi * noise) + 1.0) + np.log(spectrum).sum(axis=1))
-    best = int(np.argmax(evidence))
-    slope = ratios[best] * (Z.T @ (vectors @ (rotated / spectrum[best])))
-    theta = line.initial(slope * np.exp(-STRETCH))
-    learned = np.sqrt(max(noise[best] - line.data.noise.mean(), _LEAST_NOISE**2))
+    # Where there are more inputs than observations a line that fits all may be as likely as noise: priors decide.
+    outer = np.tile(line.priors.globals[0], (ratios.shape[0], 1))
     if line.priors.globals[1][LOG_NOISE] > 0:
-        theta[LOG_NOISE] = np.log(learned)
-    scale = 0.5 * np.log(ratios[best, 0] * noise[best]) - STRETCH - np.log(line.scale(0.0))
+        outer[:, LOG_NOISE] = 0.5 * np.log(np.maximum(noise - line.data.noise.mean(), _LEAST_NOISE**2))
     mean, std = line.priors.log_scale
-    theta[LOG_SCALE] = np.clip(scale, mean - _FARTHEST * std, mean + _FARTHEST * std)
-    return Regression(theta, float(evidence[best]))
+    scales = 0.5 * np.log(ratios * noise) - STRETCH - np.log(line.scale(0.0))
+    outer[:, LOG_SCALE] = np.clip(scales, mean - _FARTHEST * std, mean + _FARTHEST * std)
+    best = int(np.argmax(evidence - 0.5 * (outer - line.priors.globals[0]) ** 2 @ line.priors.precisions))
+    slope = ratios[best] * (Z.T @ (vectors @ (rotated / spectrum[best])))
+    return Regression(np.concatenate([slope * np.exp(-STRETCH), outer[best]]), float(evidence[best]))
