@@ -99,6 +99,18 @@ def test_a_warm_fit_follows_it():
     assert evidence[0] == pytest.approx(evidence[1], abs=0.05)
 
 
+def test_the_belief_and_its_report_say_so(tmp_path):
+    X, y = line(60, 5, 0.2)
+    belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1))
+    assert 0.5 < belief.straight_share <= 1.0
+    assert "a straight line" in belief._repr_html_()
+    page = belief.report(tmp_path / "report.html").read_text()
+    assert "a linear regression would do as well" in page
+    bent = rw.fit(X, np.sin(2.0 * X[:, 0]), rw.Linear(1), bounds=(-1, 1))
+    assert bent.straight_share == 0.0
+    assert "straight line" not in bent._repr_html_()
+
+
 def test_draws_are_weighed_by_its_own_prior():
     X, y = line(60, 5, 0.2)
     belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1))

@@ -270,6 +270,11 @@ class Belief:
         return float(self.output.scale * np.exp(self._best.gp.theta[LOG_OUTPUT_SCALE]))
 
     @property
+    def straight_share(self) -> float:
+        """Weight of straight lines among what the data allow: near 1 a linear regression would do as well."""
+        return float(sum(c.weight for c in self.components if straight.is_straight(c.gp.theta)))
+
+    @property
     def mean(self) -> float:
         """The constant mean, in the user's units."""
         return float(self.output.shift + self.output.scale * self._best.gp.theta[MEAN])

@@ -51,10 +51,13 @@ def _title(belief: Belief) -> str:
 
 
 def _facts(belief: Belief) -> list[tuple[str, str]]:
+    line = belief.straight_share  # its output scale is a convention
     return [
         ("log evidence", f"{belief.log_evidence:.1f}"),
         ("mean", f"{belief.mean:.4g}"),
-        ("output scale", f"{belief.output_scale:.4g}"),
+        ("shape", f"a straight line ({100 * line:.0f} %)")
+        if line > 0.5
+        else ("output scale", f"{belief.output_scale:.4g}"),
         ("noise", f"{np.sqrt(belief.noise_variance):.4g}"),
         ("status", belief.diagnostics.status),
     ]

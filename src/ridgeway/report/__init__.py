@@ -119,6 +119,7 @@ def _sentences(found: Facts, about: Subject) -> tuple[str, ...]:
     return present(
         [
             "" if found.directions is None else sentences.shares(found.directions),
+            sentences.shape(found.belief.straight_share) if found.explains_something else "",
             sentences.inputs(found.labels, found.shares) if found.explains_something else "",
             "" if found.angle is None else sentences.certainty(found.angle, k, about.D),
             "" if found.calibration is None else sentences.calibrated(found.calibration),
