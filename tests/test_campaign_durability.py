@@ -20,12 +20,12 @@ def _sequence(where: str) -> list[tuple[object, ...]]:
 
 
 def test_killed_at_random_moments_it_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    rounds = 16
+    rounds = 40
     whole, broken, log = str(tmp_path / "whole.sqlite"), str(tmp_path / "broken.sqlite"), tmp_path / "log"
     workers.create(whole)
     workers.work(whole, rounds, str(tmp_path / "other"))
     workers.create(broken)
-    kills = workers.work_until_killed(broken, rounds, log, seed=1, longest=0.7)
+    kills = workers.work_until_killed(broken, rounds, log, seed=1, longest=0.4)
     assert kills >= 5
     assert sqlite3.connect(broken).execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert _sequence(broken) == _sequence(whole)
