@@ -10,13 +10,13 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 
 from conftest import random_posterior, random_theta
-from ridgeway import importance, kernels, laplace, modes, nested
+from ridgeway import importance, inference, kernels, laplace, modes, nested
 from ridgeway.embeddings import Diagonal, Isotropic, Linear
 from ridgeway.gp import LOG_NOISE, MEAN, Data
 from ridgeway.inference import infer
 from ridgeway.posterior import Posterior
 from ridgeway.priors import Priors
-from ridgeway.testfunctions import from_model
+from ridgeway.testfunctions import branin, from_model
 
 FIXED = Priors(log_noise=(-1.5, 0.0), log_output_scale=(0.0, 0.0), mean=(0.0, 0.0), log_scale=(0.0, 0.0))
 
@@ -226,3 +226,23 @@ def test_priors_of_whole_numbers() -> None:
     posterior = replace(model_posterior(4, 1, n=10), priors=whole)
     theta = posterior.initial(0.3 * np.ones(4))
     assert np.isfinite(posterior.hessian(posterior.evaluate(theta).gp)).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_a_mode_is_tried_with_hardly_any_noise(noise: float) -> None:
+    """What has no noise has a sharp mode, which is found from the smooth one; what has some is left alone."""
+    f = branin(6, random_state=0)
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 6))
+    y = f(X)
+    y = (y - y.mean()) / y.std() + noise * np.random.default_rng(1).standard_normal(60)
+    posterior = Posterior(Linear(2), kernels.resolve("se"), Data(X, y, np.full(60, 0.005**2)), Priors(), 6)
+    assert f.embedding is not None
+    theta = posterior.initial(f.embedding.ravel())
+    theta[LOG_NOISE] = np.log(0.3)
+    smooth = modes.merge([], laplace.settle(posterior, theta, nested.split(posterior)[0]))
+    found = inference._with_quieter(posterior, smooth, smooth[0].laplace)
+    if noise:
+        assert found == smooth
+    else:
+        assert found[0].laplace.theta[LOG_NOISE] < np.log(0.02)
+        assert found[0].laplace.log_evidence > smooth[0].laplace.log_evidence + 20.0
