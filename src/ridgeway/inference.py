@@ -168,7 +168,7 @@ def _modes_of_rank(
             climbs.append(_climb_evidence(posterior, optimum.laplace, optima, climbs, margin))
             optima = modes.merge(optima, climbs[-1][1], optimum.reached)
     optima = _followed(posterior, optima, loud)
-    for optimum in optima[:_QUIETED]:
+    for optimum in optima[: _QUIETED if n_starts >= _MANY_STARTS else 1]:
         with suppress(NumericalError):
             optima = _with_quieter(posterior, optima, optimum.laplace)
     return *_concluded(posterior, optima), n_made
@@ -182,15 +182,18 @@ def _with_quieter(posterior: Posterior, optima: list[modes.Optimum], lap: Laplac
     """
     inner, outer = nested.split(posterior)
     at_noise = posterior.n_parameters + N_GLOBAL + LOG_NOISE
-    theta, best, found = lap.theta, lap.log_density, None
+    best, found = lap.log_density, lap.theta
     for level in _QUIET:
-        if at_noise in outer and theta[LOG_NOISE] > level:
-            theta = theta.copy()
-            theta[LOG_NOISE] = level
-            theta = climb(posterior, theta, inner, _QUIET_ITERATIONS)
-            density = posterior.log_density(theta)
-            best, found = (density, theta) if density > best else (best, found)
-    if found is None:
+        if at_noise not in outer or found[LOG_NOISE] <= level:
+            continue
+        theta = found.copy()
+        theta[LOG_NOISE] = level
+        theta = climb(posterior, theta, inner, _QUIET_ITERATIONS)
+        density = posterior.log_density(theta)
+        if density < best:
+            break
+        best, found = density, theta
+    if found is lap.theta:
         return optima
     start = settle(posterior, found, inner)
     if start.log_evidence < lap.log_evidence:
