@@ -129,6 +129,12 @@ def test_round_trip_of_everything_that_is_not_a_default(tmp_path):
     assert loaded.posterior.priors == priors
 
 
+def test_priors_written_before_the_scale_had_a_mean():
+    assert storage.priors_from_dict({"log_scale_std": 0.5, "mean": [0.0, 1.0]}) == rw.Priors(
+        log_scale=(0.0, 0.5), mean=(0.0, 1.0)
+    )
+
+
 def test_round_trip_of_several_modes_and_warnings(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, (10, 3)), np.maximum(rng.normal(size=10), 0.0)
