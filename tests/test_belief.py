@@ -279,7 +279,7 @@ def ridge():
         np.sin(2.0 * scaled(X)[:, 0] + scaled(X)[:, 1]) + 0.3 * np.random.default_rng(4).normal(size=24)
     )
     belief = fit(X, y, rw.Linear(1))
-    assert [straight.is_straight(c.gp.theta) for c in belief.components] == [False, True]
+    assert [straight.is_straight(belief.posterior, c.gp.theta) for c in belief.components] == [False, True]
     return alone(belief)
 
 

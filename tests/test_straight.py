@@ -75,7 +75,7 @@ def test_a_linear_response_is_predicted_as_by_a_regression(monkeypatch):
     belief = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1))
     ours = rmse(belief.predict(X_test).mean, truth)
     assert ours < 1.1 * rmse(BayesianRidge().fit(X, y).predict(X_test), truth)
-    assert sum(c.weight for c in belief.components if straight.is_straight(c.gp.theta)) > 0.3
+    assert sum(c.weight for c in belief.components if straight.is_straight(belief.posterior, c.gp.theta)) > 0.3
     monkeypatch.setattr(straight, "possible", lambda posterior: False)
     bent = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1))
     assert rmse(bent.predict(X_test).mean, truth) > ours
@@ -85,17 +85,20 @@ def test_a_curved_response_has_no_straight_part():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (60, 4))
     belief = rw.fit(X, np.sin(3.0 * X @ np.array([1.0, 0.5, 0.0, 0.0])), rw.Linear(1), bounds=(-1, 1))
-    assert not any(straight.is_straight(c.gp.theta) for c in belief.components)
+    assert not any(straight.is_straight(belief.posterior, c.gp.theta) for c in belief.components)
 
 
 def test_a_warm_fit_follows_it():
     X, y = line(46, 25, 0.1)
     first = rw.fit(X[:45], y[:45], rw.Linear(2), bounds=(-1, 1))
     second = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1), initial=first)
-    assert any(straight.is_straight(c.gp.theta) for c in first.components)
-    assert any(straight.is_straight(c.gp.theta) for c in second.components)
+    assert any(straight.is_straight(first.posterior, c.gp.theta) for c in first.components)
+    assert any(straight.is_straight(second.posterior, c.gp.theta) for c in second.components)
     cold = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1))
-    evidence = [max(c.log_evidence for c in b.components if straight.is_straight(c.gp.theta)) for b in (second, cold)]
+    evidence = [
+        max(c.log_evidence for c in b.components if straight.is_straight(b.posterior, c.gp.theta))
+        for b in (second, cold)
+    ]
     assert evidence[0] == pytest.approx(evidence[1], abs=0.05)
 
 
@@ -115,7 +118,7 @@ def test_draws_are_weighed_by_its_own_prior():
     X, y = line(60, 5, 0.2)
     belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1))
     mgp, samples = belief.predict(X), belief.predict(X, "samples")
-    assert straight.is_straight(belief.components[0].gp.theta)
+    assert straight.is_straight(belief.posterior, belief.components[0].gp.theta)
     np.testing.assert_allclose(samples.mean, mgp.mean, atol=0.05 * y.std())
     best, rng = belief.components[0], np.random.default_rng
     own, default = straight.model(belief.posterior), replace(belief.posterior, embedding=rw.Linear(1))
@@ -131,6 +134,12 @@ def test_fixed_scales_leave_no_room_for_it(priors):
     assert straight.possible(posterior())
     assert not straight.possible(replace(posterior(), priors=priors))
     assert not straight.possible(replace(posterior(), embedding=rw.Diagonal()))
+
+
+def test_an_output_scale_fixed_by_the_user_makes_no_straight_line():
+    X, y = line(30, 3, 0.2)
+    priors = rw.Priors(log_output_scale=(straight.STRETCH, 0.0))
+    assert rw.fit(X, y, rw.Linear(1), bounds=(-1, 1), priors=priors, n_starts=3).straight_share == 0.0
 
 
 def test_constant_inputs_and_outputs_are_no_obstacle():

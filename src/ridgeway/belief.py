@@ -272,7 +272,7 @@ class Belief:
     @property
     def straight_share(self) -> float:
         """Weight of straight lines among what the data allow: near 1 a linear regression would do as well."""
-        return float(sum(c.weight for c in self.components if straight.is_straight(c.gp.theta)))
+        return float(sum(c.weight for c in self.components if straight.is_straight(self.posterior, c.gp.theta)))
 
     @property
     def mean(self) -> float:
@@ -379,7 +379,7 @@ class Belief:
 
     def _posterior_of(self, component: Component) -> Posterior:
         """The model that a component is a mode of: of its rank, or of straight lines."""
-        if straight.is_straight(component.gp.theta):
+        if straight.is_straight(self.posterior, component.gp.theta):
             return straight.model(self.posterior)
         return replace(self.posterior, embedding=component.gp.embedding)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ridgeway import straight
 from ridgeway.labels import labels
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _facts(belief: Belief) -> list[tuple[str, str]]:
         ("log evidence", f"{belief.log_evidence:.1f}"),
         ("mean", f"{belief.mean:.4g}"),
         ("shape", f"a straight line ({100 * line:.0f} %)")
-        if line > 0.5
+        if line > straight.MOSTLY
         else ("output scale", f"{belief.output_scale:.4g}"),
         ("noise", f"{np.sqrt(belief.noise_variance):.4g}"),
         ("status", belief.diagnostics.status),

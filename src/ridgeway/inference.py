@@ -123,10 +123,10 @@ def _nested(
     optima: list[modes.Optimum] = []
     concluded: list[nested.Nested] = []
     searches = len(initial)
-    lines = [theta for theta in initial if straight.is_straight(theta)]
+    lines = [theta for theta in initial if straight.is_straight(posterior, theta)]
     for smaller in ranks(posterior):
         share = n_starts if smaller is posterior else n_starts // LOWER_RANK_SHARE
-        bent = (theta for theta in initial if not straight.is_straight(theta))
+        bent = (theta for theta in initial if not straight.is_straight(posterior, theta))
         mine = tuple(theta for theta in bent if theta.shape[0] == smaller.n_parameters + N_GLOBAL)
         if not share and not mine:
             continue

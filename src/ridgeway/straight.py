@@ -21,6 +21,8 @@ from ridgeway.types import Array
 
 #: Log of the output scale: the outputs, of standard deviation 1, take up a twentieth of a length scale.
 STRETCH = 3.0
+#: Share of a belief from which it is called a straight line.
+MOSTLY = 0.5
 _LEAST = 4  # observations
 _LEAST_NOISE = 1e-3  # standard deviation that a climb begins with
 _FARTHEST = 5.0  # prior widths from its mean that the scale may begin at
@@ -48,9 +50,9 @@ def model(posterior: Posterior) -> Posterior:
     return replace(posterior, embedding=Linear(1), priors=priors)
 
 
-def is_straight(theta: Array) -> bool:
-    """Whether hyperparameters are those of a straight line."""
-    return bool(theta[LOG_OUTPUT_SCALE] == STRETCH)
+def is_straight(posterior: Posterior, theta: Array) -> bool:
+    """Whether hyperparameters are those of a straight line beside the posterior's own functions."""
+    return possible(posterior) and bool(theta[LOG_OUTPUT_SCALE] == STRETCH)
 
 
 def regression(line: Posterior) -> Regression:

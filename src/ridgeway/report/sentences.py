@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ridgeway import straight
 from ridgeway.calibration import Calibration
 from ridgeway.directions import Directions
 from ridgeway.draws import Interval
@@ -16,7 +17,6 @@ _PINNED, _ROUGH = 10.0, 35.0  # degrees up to which a subspace is pinned down, o
 _STANDS_OUT = 0.05  # share of the variation that makes an input worth naming
 _NONE, _ALL = "0 %", "100 %"
 _HARDLY, _NEARLY = "less than 1 %", "more than 99 %"
-_MOSTLY = 0.5  # weight of straight lines from which the report says so
 LITTLE = 0.3  # share of variance below which little is explained
 
 
@@ -87,7 +87,7 @@ def _combinations(k: int, D: int) -> str:
 
 def shape(straight_share: float) -> str:
     """Whether a straight line would do."""
-    if straight_share <= _MOSTLY:
+    if straight_share <= straight.MOSTLY:
         return ""
     likely = percent(straight_share)
     return f"The response is most likely a straight line ({likely}): a linear regression would do as well."
