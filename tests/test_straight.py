@@ -107,6 +107,7 @@ def test_the_belief_and_its_report_say_so(tmp_path):
     belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1))
     assert 0.5 < belief.straight_share <= 1.0
     assert "a straight line" in belief._repr_html_()
+    assert "shape a straight line" in belief.summary()
     page = belief.report(tmp_path / "report.html").read_text()
     assert "a linear regression would do as well" in page
     bent = rw.fit(X, np.sin(2.0 * X[:, 0]), rw.Linear(1), bounds=(-1, 1))

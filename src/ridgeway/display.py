@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway import straight
 from ridgeway.labels import labels
+from ridgeway.summary import scale
 
 if TYPE_CHECKING:
     from ridgeway.belief import Belief
@@ -52,13 +52,10 @@ def _title(belief: Belief) -> str:
 
 
 def _facts(belief: Belief) -> list[tuple[str, str]]:
-    line = belief.straight_share  # its output scale is a convention
     return [
         ("log evidence", f"{belief.log_evidence:.1f}"),
         ("mean", f"{belief.mean:.4g}"),
-        ("shape", f"a straight line ({100 * line:.0f} %)")
-        if line > straight.MOSTLY
-        else ("output scale", f"{belief.output_scale:.4g}"),
+        scale(belief),
         ("noise", f"{np.sqrt(belief.noise_variance):.4g}"),
         ("status", belief.diagnostics.status),
     ]

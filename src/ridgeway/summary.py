@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway import validation
+from ridgeway import straight, validation
 from ridgeway.embeddings import Linear
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
     lines = [
         f"{belief.model} on {n} observations of {D} inputs, {belief.inference} inference",
         f"  log evidence  {belief.log_evidence:.1f}",
-        f"  mean {belief.mean:.4g}, output scale {belief.output_scale:.4g}, noise {noise:.4g}",
+        f"  mean {belief.mean:.4g}, {' '.join(scale(belief))}, noise {noise:.4g}",
         *_inputs(belief, labels, top),
         *_wrapped("status", belief.diagnostics.status),
     ]
@@ -66,3 +66,11 @@ def _wrapped(label: str, text: str) -> list[str]:
     import textwrap
 
     return textwrap.wrap(text, 78, initial_indent=f"  {label}: ", subsequent_indent="    ")
+
+
+def scale(belief: Belief) -> tuple[str, str]:
+    """How far the function goes, by name; that of a straight line is a convention, so its shape is told instead."""
+    line = belief.straight_share
+    if line > straight.MOSTLY:
+        return "shape", f"a straight line ({100 * line:.0f} %)"
+    return "output scale", f"{belief.output_scale:.4g}"
