@@ -83,6 +83,9 @@ class Embedding(Protocol):
     def contract(self, gp: ConditionedGP, weights: Array) -> Array:
         """``sum_ij weights_ij dK_ij/dparameter``, ``(P,)``, for symmetric weights."""
 
+    def contract_with_alpha(self, gp: ConditionedGP, left: Array) -> Array:
+        """``left (q, N)`` times ``dK/dparameter`` times ``alpha``, ``(q, P)``."""
+
     def hessian(self, gp: ConditionedGP, out: Array) -> None:
         """Write the second derivatives of the log likelihood in the parameters to ``out (P, P)``."""
 
@@ -161,29 +164,40 @@ class Linear:
         # Paper eq. 4, first line; with weights W/2 this is the gradient of the log likelihood.
         return 2.0 * ((gp.U.T @ laplacian(weights * gp.K1)) @ gp.data.Z).ravel()
 
+    def contract_with_alpha(self, gp: ConditionedGP, left: Array) -> Array:
+        d, n = self.rows, gp.data.n
+        both = np.vstack([gp.alpha, left])
+        # D_k = sum_j K1_ij (u_ik - u_jk) b_j, of alpha and of every row of left
+        away = ((both[:, None] * gp.U.T).reshape(-1, n) @ gp.K1).reshape(-1, d, n)
+        D = gp.U.T * (both @ gp.K1)[:, None] - away
+        weights = left[:, None] * D[0] + gp.alpha * D[1:]
+        return (weights.reshape(-1, n) @ gp.data.Z).reshape(left.shape[0], -1)
+
     def hessian(self, gp: ConditionedGP, out: Array) -> None:
         # Paper eq. 4, second line, all (dr)² entries at once; docs/method.md derives it.
-        d, r, Z, Ginv, W = self.rows, gp.data.Z.shape[1], gp.data.Z, gp.Ginv, gp.W
+        d, r, Z, Ginv, W, alpha = self.rows, gp.data.Z.shape[1], gp.data.Z, gp.Ginv, gp.W, gp.alpha
         delta = [differences(u, u) for u in gp.U.T]
         C = [gp.K1 * difference for difference in delta]
         T = [c @ Ginv for c in C]
-        # V_k = (dK/dA_k) alpha = P_k Z, so its term joins the N × N matrix between Z and Z.
-        P = [np.diag(c @ gp.alpha) - c * gp.alpha for c in C]
-        GinvP = [Ginv @ p for p in P]
+        c = [c @ alpha for c in C]
+        F = [t.T - np.outer(alpha, c) for t, c in zip(T, c, strict=True)]
+        S = [Ginv * c + t.T * alpha for t, c in zip(T, c, strict=True)]
         WK1, WK2 = W * gp.K1, W * gp.K2
+        right = np.empty((gp.data.n, d * r))
         for k in range(d):
-            between = []
+            bent = WK2 * delta[k]
             for m in range(k, d):
-                curvature = WK2 * delta[k]
-                curvature *= delta[m]
+                curvature = bent * delta[m]
                 if k == m:
                     curvature += WK1
-                B = laplacian(curvature)
-                B += T[k] * T[m].T
-                B -= Ginv * (T[k] @ C[m])
-                B -= P[k].T @ GinvP[m]
-                between.append(B @ Z)
-            _write_symmetric(Z, np.hstack(between), out[k * r :, k * r :])
+                B = T[k] @ C[m]
+                B *= W
+                B += T[k] * F[m]
+                B -= S[m] * c[k][:, None]
+                B -= curvature
+                B.flat[:: gp.data.n + 1] += curvature.sum(axis=1)
+                np.matmul(B, Z, out=right[:, m * r : (m + 1) * r])
+            _write_symmetric(Z, right[:, k * r :], out[k * r :, k * r :])
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         # With w_k = K1 ∘ (u*_k - U_k), sums over the data of w_k times anything are a difference of
@@ -252,19 +266,26 @@ class _LengthScales:
 
     def hessian(self, gp: ConditionedGP, out: Array) -> None:
         # Paper eq. 4, second line, with d²K = K2 ∘ E_p ∘ E_q + 2 [p = q] K1 ∘ E_p.
-        E = self._parts(gp)
+        E, response = self._parts(gp), self._response(gp)
         p, n = E.shape[0], gp.data.n
         dK = -gp.K1 * E
         T = dK @ gp.Ginv
-        response = dK @ gp.alpha
         flat = T.reshape(p, n * n)
         swapped = T.transpose(0, 2, 1).reshape(p, n * n)
-        H = 0.5 * (flat @ swapped.T) - response @ gp.Ginv @ response.T
+        H = 0.5 * (flat @ swapped.T) - response.T @ gp.Ginv @ response
         H += 0.5 * ((E * (gp.W * gp.K2)).reshape(p, n * n) @ E.reshape(p, n * n).T)
         H.flat[:: p + 1] -= np.tensordot(dK, gp.W, axes=([1, 2], [0, 1]))
         out[...] = H
 
+    def contract_with_alpha(self, gp: ConditionedGP, left: Array) -> Array:
+        return left @ self._response(gp)
+
     def _parts(self, gp: ConditionedGP) -> Array:
+        """``E`` of every parameter, ``(P, N, N)``."""
+        raise NotImplementedError  # pragma: no cover
+
+    def _response(self, gp: ConditionedGP) -> Array:
+        """``(dK/dlambda) alpha`` of every parameter, ``(N, P)``."""
         raise NotImplementedError  # pragma: no cover
 
 
@@ -288,15 +309,12 @@ class Diagonal(_LengthScales):
         return -2.0 * np.einsum("ip,ip->p", gp.U, laplacian(weights * gp.K1) @ gp.U)
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
-        U, alpha, K1 = gp.U, gp.alpha, gp.K1
-        k_alpha, k_a = K1 @ alpha, at.a @ K1
-        mean, variance = np.empty_like(at.U), np.empty_like(at.U)
+        U, K1, k_a = gp.U, gp.K1, at.a @ gp.K1
+        mean, variance = -(at.a @ self._response(gp)), np.empty_like(at.U)
         for p in range(U.shape[1]):
             u = U[:, p]
             w = at.K1 * differences(at.U[:, p], u) ** 2
-            # dK/dlambda_p = -K1 ∘ (u_i - u_j)², applied without forming it.
-            dK_alpha = -(u**2 * k_alpha + K1 @ (u**2 * alpha) - 2.0 * u * (K1 @ (u * alpha)))
-            mean[:, p] = -(w @ alpha) - at.a @ dK_alpha
+            mean[:, p] -= w @ gp.alpha
             au = at.a * u
             quadratic = -2.0 * np.sum(k_a * au * u - (au @ K1) * au, axis=1)
             variance[:, p] = 2.0 * np.sum(w * at.a, axis=1) + quadratic
@@ -321,6 +339,12 @@ class Diagonal(_LengthScales):
 
     def _parts(self, gp: ConditionedGP) -> Array:
         return np.stack([differences(u, u) ** 2 for u in gp.U.T])
+
+    def _response(self, gp: ConditionedGP) -> Array:
+        # -K1 ∘ (u_i - u_j)², applied without forming it
+        U, alpha, K1 = gp.U, gp.alpha, gp.K1
+        weighted = alpha[:, None] * U
+        return 2.0 * U * (K1 @ weighted) - U**2 * (K1 @ alpha)[:, None] - K1 @ (weighted * U)
 
 
 @dataclass(frozen=True)
@@ -361,3 +385,6 @@ class Isotropic(_LengthScales):
 
     def _parts(self, gp: ConditionedGP) -> Array:
         return gp.S[None]
+
+    def _response(self, gp: ConditionedGP) -> Array:
+        return -((gp.K1 * gp.S) @ gp.alpha)[:, None]

@@ -6,6 +6,8 @@ is a parameter of the prior alone, so its derivatives here are zero.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP
@@ -28,42 +30,37 @@ def hessian(gp: ConditionedGP) -> Array:
     The embedding's own block is its closed form; every block that mixes in the output
     scale, the noise or the mean contracts ``dK/dparameter`` with the derivative of ``W``.
     """
-    n_theta, Ginv, W, K, alpha = gp.theta.shape[0], gp.Ginv, gp.W, gp.K, gp.alpha
-    sigma2 = gp.noise_variance
-    r = gp.data.y - gp.mean
+    Ginv, W, K, alpha, sigma2 = gp.Ginv, gp.W, gp.K, gp.alpha, gp.noise_variance
     # dG/dlog gamma = 2K and dG/dlog sigma = 2 sigma² I, with K = G - diag(noise):
     noise = gp.noise_diagonal
     GinvN = Ginv * noise
     GinvNGinv = GinvN @ Ginv
-    alike = np.all(noise == noise[0])  # then one product serves for two
-    Ginv2 = GinvNGinv / noise[0] if alike else Ginv @ Ginv
-    K_alpha = r - noise * alpha
-    beta = {
-        LOG_OUTPUT_SCALE: 2.0 * (alpha - GinvN @ alpha),
-        LOG_NOISE: 2.0 * sigma2 * (Ginv @ alpha),
-        MEAN: Ginv.sum(axis=1),
-    }
-    dW = {q: -np.outer(b, alpha) - np.outer(alpha, b) for q, b in beta.items()}
-    dW[LOG_OUTPUT_SCALE] += 2.0 * (Ginv - GinvNGinv)
-    dW[LOG_NOISE] += 2.0 * sigma2 * Ginv2
+    K_alpha = gp.data.y - gp.mean - noise * alpha
+    # -dalpha/dq; -dG⁻¹/dq is 2 (G⁻¹ - G⁻¹ N G⁻¹) for the output scale, 2 sigma² G⁻² for the noise:
+    beta_output, beta_noise, beta_mean = 2.0 * (alpha - GinvN @ alpha), 2.0 * sigma2 * (Ginv @ alpha), Ginv.sum(axis=1)
 
-    H = np.empty((n_theta, n_theta))
+    H = np.empty((gp.theta.shape[0], gp.theta.shape[0]))
     H[-N_GLOBAL:], H[:, -N_GLOBAL:] = 0.0, 0.0
     gp.embedding.hessian(gp, out=H[:-N_GLOBAL, :-N_GLOBAL])
-    for q, derivative in dW.items():
-        weights = 0.5 * derivative
-        if q == LOG_OUTPUT_SCALE:  # dK/dparameter itself doubles with log gamma
-            weights += W
-        H[:-N_GLOBAL, q] = H[q, :-N_GLOBAL] = gp.embedding.contract(gp, weights)
+    by_output = gp.embedding.contract(gp, GinvNGinv)
+    if np.all(noise == noise[0]):  # then one product serves for two
+        trace, by_noise = np.trace(GinvNGinv) / noise[0], by_output / noise[0]
+    else:
+        Ginv2 = Ginv @ Ginv
+        trace, by_noise = np.trace(Ginv2), gp.embedding.contract(gp, Ginv2)
+    mixed = gp.embedding.contract_with_alpha(gp, np.stack([alpha - beta_output, -beta_noise, -beta_mean]))
+    mixed[0] -= by_output
+    mixed[1] += sigma2 * by_noise
+    H[LOG_OUTPUT_SCALE : MEAN + 1, :-N_GLOBAL] = mixed
+    H[:-N_GLOBAL, LOG_OUTPUT_SCALE : MEAN + 1] = mixed.T
 
-    def mixed(p: int, q: int, value: float) -> None:
+    def put(p: int, q: int, value: Any) -> None:
         H[p, q] = H[q, p] = value
 
-    mixed(LOG_OUTPUT_SCALE, LOG_OUTPUT_SCALE, 2.0 * np.vdot(W, K) + np.vdot(dW[LOG_OUTPUT_SCALE], K))
-    mixed(LOG_NOISE, LOG_NOISE, sigma2 * (2.0 * np.trace(W) + np.trace(dW[LOG_NOISE])))
-    mixed(LOG_OUTPUT_SCALE, LOG_NOISE, sigma2 * np.trace(dW[LOG_OUTPUT_SCALE]))
-    ones_Ginv = beta[MEAN]
-    mixed(MEAN, MEAN, -ones_Ginv.sum())
-    mixed(MEAN, LOG_OUTPUT_SCALE, -2.0 * ones_Ginv @ K_alpha)
-    mixed(MEAN, LOG_NOISE, -2.0 * sigma2 * ones_Ginv @ alpha)
+    put(LOG_OUTPUT_SCALE, LOG_OUTPUT_SCALE, 2.0 * (alpha - beta_output) @ K_alpha - 2.0 * np.vdot(GinvNGinv, K))
+    put(LOG_NOISE, LOG_NOISE, 2.0 * sigma2 * (np.trace(W) - beta_noise @ alpha + sigma2 * trace))
+    put(LOG_OUTPUT_SCALE, LOG_NOISE, 2.0 * sigma2 * (np.trace(Ginv) - np.trace(GinvNGinv) - beta_output @ alpha))
+    put(MEAN, MEAN, -beta_mean.sum())
+    put(MEAN, LOG_OUTPUT_SCALE, -2.0 * beta_mean @ K_alpha)
+    put(MEAN, LOG_NOISE, -2.0 * sigma2 * beta_mean @ alpha)
     return H

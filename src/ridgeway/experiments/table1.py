@@ -117,7 +117,9 @@ def cells(quick: bool = False, data: Path | None = None, rows: Sequence[str] = R
             continue
         repeats = QUICK_REPEATS if quick else PARTITIONS if row in TRAINING else REPEATS
         for seed in range(repeats):
-            arguments = {"row": row, "seed": seed, "data": None if data is None else str(data)}
+            arguments: dict[str, Any] = {"row": row, "seed": seed}
+            if row in TRAINING:
+                arguments["data"] = None if data is None else str(data)
             found.append(Cell(f"table1/{row}/{seed:02d}", compute, arguments, cost=COST[row]))
     return found
 
