@@ -446,6 +446,18 @@ def test_known_noise():
         assert learner.to_dict() == before
 
 
+def test_an_experiment_to_come_is_as_noisy_as_those_so_far():
+    learner = make()
+    X = candidates()
+    learner.tell(X[:9], f(X[:9]), noise_variance=[0.1] * 3 + [0.3] * 6)
+    belief = learner.belief
+    prediction = belief.predict(X[9:])
+    noise = belief.noise_variance + 0.3
+    expected = 0.5 * np.log((prediction.variance + noise) / (prediction.map_variance + noise))
+    np.testing.assert_allclose(learner.score(X[9:]), expected)
+    assert learner.score(X[9:]).max() < rw.acquisition.information(belief, X[9:]).max()
+
+
 def test_nan_is_a_failure():
     learner = make()
     X = learner.ask(4)

@@ -185,7 +185,8 @@ def test_a_box_holds_no_better_random_point(acquired, n, D, seed):
         assert choice.indices is None
         assert not choice.flat
         assert space.contains(choice.X, tolerance=0.0).all()
-        assert choice.scores[0] == pytest.approx(score(acquired, given, choice.X)[0], rel=1e-8)
+        # alone or among others: without noise, 6 nats rest on a variance that eight digits cancel in
+        assert choice.scores[0] == pytest.approx(score(acquired, given, choice.X)[0], rel=1e-7)
         assert choice.scores[0] >= score(acquired, given, points(2000, D, [seed, 5])).max()
 
 

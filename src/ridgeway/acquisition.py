@@ -120,9 +120,9 @@ def resolve(acquisition: Any) -> Acquisition:
     return acquisition
 
 
-def outlook_of(belief: Belief) -> Outlook:
-    """The belief's outlook, with the marginal that it was fitted for."""
-    return Outlook(belief, "bbq" if belief.marginal == "bbq" else "mgp")
+def outlook_of(belief: Belief, known_noise: float = 0.0) -> Outlook:
+    """The belief's outlook, with the marginal that it was fitted for; ``known_noise`` comes on top of its own."""
+    return Outlook(belief, "bbq" if belief.marginal == "bbq" else "mgp", known_noise=known_noise)
 
 
 def score(acquisition: Acquisition, outlook: Outlook, X: Any) -> Array:

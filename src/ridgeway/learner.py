@@ -134,7 +134,8 @@ class ActiveLearner:
         """The outcome of experiments ``x``, ``(D,)`` or ``(n, D)``: a number or ``(n,)``.
 
         They need not have been asked for, and may repeat. NaN is recorded as a failure.
-        ``noise_variance`` is what is known about the outcome's noise, in the squared units of ``y``;
+        ``noise_variance`` is what is known about the outcome's noise, in the squared units of ``y`` (the next
+        experiment is taken to be as noisy as the median of those so far);
         ``outside`` accepts points that are not in the space.
         """
         self.record = self.record.told(x, y, noise_variance, outside)
@@ -244,7 +245,7 @@ class ActiveLearner:
         """The belief with what is out taken into account: what acquisitions score points by."""
         # A point that failed is as good as out: its outcome will not come, but asking there again is no use.
         beyond = np.vstack([self.record.out, self.record.failed])
-        return acquisitions.outlook_of(self.belief).given(beyond)
+        return acquisitions.outlook_of(self.belief, self.record.noise_to_come).given(beyond)
 
     # -- how it chooses ------------------------------------------------------------------------
 

@@ -56,16 +56,17 @@ class _Conditional(NamedTuple):
 
 @dataclass(frozen=True)
 class Outlook:
-    """A belief, and points that are out."""
+    """A belief, and points that are out; ``known_noise`` is the variance an observation is known to have beforehand."""
 
     belief: Belief
     spread: Spread = "mgp"
     out: _Out | None = None
+    known_noise: float = 0.0  # in the user's units
 
     @property
     def noise(self) -> float:
-        """Variance of an observation's noise, in the engine's units."""
-        return self.belief.noise_variance / self.belief.output.scale**2
+        """Variance of an observation's noise, known and learned, in the engine's units."""
+        return (self.belief.noise_variance + self.known_noise) / self.belief.output.scale**2
 
     @property
     def n_out(self) -> int:

@@ -48,6 +48,11 @@ class Record:
         return self.noise if np.any(self.noise > 0) else None
 
     @property
+    def noise_to_come(self) -> float:
+        """The known noise variance of the next observation: the median of those so far."""
+        return float(np.median(self.noise)) if self.n else 0.0
+
+    @property
     def seen(self) -> Array:
         """Every point that need not be asked for again, ``(n + m + k, D)``."""
         return np.vstack([self.X, self.out, self.failed])

@@ -154,14 +154,16 @@ class Chain:
             raise NothingLeftError("hardly any combination of these integer inputs is left to ask for")
         if not self.used:
             return values[new[0]]
-        scores = acquisition.information(self.learner.belief, inputs.coordinates(values[new]))
+        outlook = acquisition.outlook_of(self.learner.belief, learner.record.noise_to_come)
+        scores = acquisition.score(acquisition.information, outlook, inputs.coordinates(values[new]))
         return values[new[int(np.argmax(scores))]]
 
     def _information(self, before: Record, X: Array, scores: Array) -> list[float | None]:
         """Nats in an observation of each of ``X (n, D)``, given those before it; none where no model chose."""
         if np.isnan(scores).all():
             return [None] * len(X)
-        outlook = acquisition.outlook_of(self.learner.belief).given(np.vstack([before.out, before.failed]))
+        outlook = acquisition.outlook_of(self.learner.belief, before.noise_to_come)
+        outlook = outlook.given(np.vstack([before.out, before.failed]))
         nats = in_turn(outlook, X).tolist()
         return [None if np.isnan(score) else value for score, value in zip(scores, nats, strict=True)]
 
