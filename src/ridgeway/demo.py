@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Draw a function, learn it actively and at random, and print what was learned; returns the exit code."""
     options = _options(arguments)
     f = from_model(options.inputs, options.dimensions, random_state=options.seed)
-    noise = np.random.default_rng(options.seed)
     X_test = f.sample(1000, 12345)
-
-    def experiment(x: Array) -> float:
-        return float(f(x[None])[0] + options.noise * noise.standard_normal())
-
     print(f"A function of {options.inputs} inputs that varies along {options.dimensions} directions only,")
     print(f"to be learned from {options.observations} experiments with noise {options.noise:g}.", flush=True)
     box, embedding = rw.Box(f.lower, f.upper), rw.Linear(options.dimensions)
@@ -35,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Learning from experiments {how} ...", flush=True)
         started = time.process_time()
         learner = rw.learn(
-            experiment,
+            _experiment(f, options.noise, options.seed),  # each campaign meets the same noise
             box,
             options.observations,
             embedding=embedding,
@@ -47,6 +43,12 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"\n{learner.belief.summary()}\n")
     _compare(learned["information"], learned["random"], float(np.std(f(X_test))))
     return 0
+
+
+def _experiment(f: TestFunction, noise: float, seed: int) -> Callable[[Array], float]:
+    """``f`` at one point, observed with noise."""
+    rng = np.random.default_rng(seed)
+    return lambda x: float(f(x[None])[0] + noise * rng.standard_normal())
 
 
 class _Verdict(NamedTuple):
