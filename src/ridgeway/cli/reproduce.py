@@ -50,7 +50,7 @@ def table2(
 ) -> None:
     """The paper's Table 2: rand, lh, unc, bald and lasso, with its inference (map) and ours (nested).
 
-    info is ours: BALD of the noisy observation, where the paper's is of the function.
+    info is ours, with our inference alone: BALD of the noisy observation, where the paper's is of the function.
 
     Every finished cell is saved at once: run the command again after a kill to go on.
 

@@ -74,6 +74,8 @@ def cells(
 def _belongs(row: Row, reading: str, inference: str, method: str) -> bool:
     if (method == "lasso") != (inference == "none") or (method == "lh" and row.kind == "data"):
         return False  # the lasso has no inference; a design cannot choose among records
+    if method == "info":  # not the paper's: beside our inference, in our reading
+        return inference == "nested" and reading == "root"
     return reading == "root" or row.name in LITERAL_ROWS
 
 
