@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,10 @@ def tables(results: dict[str, dict[str, Any]]) -> tuple[str, list[dict[str, Any]
         "",
         *_markdown(rows, "skld", "Symmetrised divergence (nats) from the true posterior"),
         "",
+        "Each beside the one before it, differences paired by repeat, ± their standard error; negative is better:",
+        "",
+        *_paired_lines(rows),
+        "",
         *_sampler_lines(rows),
     ]
     return "\n".join(lines) + "\n", rows
@@ -207,8 +212,12 @@ def _summary(row: str, results: dict[str, dict[str, Any]]) -> dict[str, Any] | N
                 values = np.array([result[how][metric][method] for result in found])
                 key = f"{metric}_{method}" if how == "map" else f"{how}_{metric}_{method}"
                 summary[key] = float(values.mean())
-                summary[f"{key}_stderr"] = float(values.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else np.nan
+                summary[f"{key}_stderr"] = _standard_error(values)
     for metric in ("nll", "skld"):
+        for before, after in pairwise(METHODS):
+            differences = np.array([r["map"][metric][after] - r["map"][metric][before] for r in found])
+            key = f"{metric}_{after}_minus_{before}"
+            summary[key], summary[f"{key}_stderr"] = float(differences.mean()), _standard_error(differences)
         for name, value in paper.TABLE1[row][metric].items():
             summary[f"paper_{metric}_{name}"] = value
     truths = [result["truth"] for result in found]
@@ -220,13 +229,29 @@ def _summary(row: str, results: dict[str, dict[str, Any]]) -> dict[str, Any] | N
     return summary
 
 
+def _standard_error(values: Array) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+
+
+def _paired_lines(rows: list[dict[str, Any]]) -> list[str]:
+    pairs = list(pairwise(METHODS))
+    titles = [f"{metric}: {after} - {before}" for metric in ("likelihood", "divergence") for before, after in pairs]
+    lines = ["| | " + " | ".join(titles) + " |", "|---|" + "---|" * len(titles)]
+    keys = [f"{metric}_{after}_minus_{before}" for metric in ("nll", "skld") for before, after in pairs]
+    for row in rows:
+        differences = [f"{row[key]:+.3f} ± {row[f'{key}_stderr']:.3f}" for key in keys]
+        lines.append(f"| {row['row']} | " + " | ".join(differences) + " |")
+    return lines
+
+
 def _markdown(rows: list[dict[str, Any]], metric: str, title: str) -> list[str]:
+    digits = 4 if metric == "nll" else 3
     lines = [f"| {title} | MAP | BBQ | MGP | samples |", "|---|---|---|---|---|"]
     for row in rows:
         parts = []
         for method in METHODS:
             theirs = row.get(f"paper_{metric}_{method}")
-            parts.append(f"{row[f'{metric}_{method}']:.3g}" + ("" if theirs is None else f" ({theirs:.3g})"))
+            parts.append(f"{row[f'{metric}_{method}']:.{digits}g}" + ("" if theirs is None else f" ({theirs:.3g})"))
         lines.append(f"| {row['row']}, {row['repeats']} repeats | " + " | ".join(parts) + " |")
     return lines
 
