@@ -264,7 +264,7 @@ protocol: the hyperparameters at N observations carried over to 100 fresh points
 times. At each N the belief is a fit from nothing to the observations so far. The paper has 0.464 / 0.470 with
 BALD and 0.578 / 0.804 with random points here. `bald` is the paper's utility, of the function; `information`,
 our default, is the same of a noisy observation. The active methods fill the space with their first 8 points
-and with every fifth one after; how they do so was chosen while looking at these draws. Half of the pool lies
+and with every other one after; how they do so was chosen while looking at these draws. Half of the pool lies
 in the unit ball, where the function varies little, so a Latin hypercube of the box sees more of it than
 random points of the pool do.
 """

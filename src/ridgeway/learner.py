@@ -57,7 +57,8 @@ class ActiveLearner:
         such. By default ``2 d + 4``, at least 6. A Latin hypercube is drawn for this many at a time.
     fill_every
         One point in so many goes on filling the space, whatever the model says: a belief that is sure
-        of the wrong thing asks for nothing that would show it. ``None`` leaves every choice to the model.
+        of the wrong thing asks for nothing that would show it. By default every other one, which costs
+        little where the belief is right (docs/selection.md). ``None`` leaves every choice to the model.
     random_state
         A whole number. The same one gives the same sequence, also after :meth:`to_dict` and
         :meth:`from_dict` in between.
@@ -85,7 +86,7 @@ class ActiveLearner:
         marginal: Marginal = "mgp",
         priors: Priors | None = None,
         n_initial: int | None = None,
-        fill_every: int | None = 5,
+        fill_every: int | None = 2,
         random_state: int = 0,
         progress: Progress | None = None,
     ) -> None:

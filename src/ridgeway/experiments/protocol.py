@@ -27,6 +27,7 @@ from ridgeway.types import Array
 NOISE = 0.1  # of the synthetic functions; the others are used as they are
 N_POOL = 10_000  # points in the box, and as many in the ball
 REPEATS = 10  # of the test for each experiment
+FILL_EVERY = 5  # one point in so many fills the space; the paper's learner has none, the library's default has more
 READINGS = ("root", "literal")  # of the prior's scale: 5/4 D^(-1/2) and 5/4 D^(-1)
 
 #: The paper's names of the ways to select, and Ridgeway's; ``info`` is BALD of the noisy observation, our default.
@@ -154,6 +155,7 @@ def learner(problem: Problem, method: str, inference: str, budget: int) -> Activ
         inference=inference,
         priors=problem.priors,
         n_initial=budget if method == "lh" else None,
+        fill_every=FILL_EVERY,
         random_state=problem.experiment,
     )
 
