@@ -270,7 +270,10 @@ random points of the pool do.
 """
 CAMPAIGN_TEXT = """
 `rw.learn` as a user calls it: ten draws from the model in a box of 20 inputs, d=2, noise 0.1, 80 experiments,
-and the belief at the end scored at 1,000 random points of the box. No defaults were chosen on these draws.
+and the belief at the end scored at 1,000 random points of the box. One default was chosen on these draws: where
+every fifth experiment fills the space instead of every other one, `information` has 0.242 ± 0.047 and a negative log
+density of 0.217, because one of the ten ends sure of wrong directions. A Latin hypercube is hard to beat with
+four experiments an input: choosing pays where the directions are known well enough to choose by.
 """
 
 if __name__ == "__main__":
