@@ -179,9 +179,9 @@ class Linear:
         delta = [differences(u, u) for u in gp.U.T]
         C = [gp.K1 * difference for difference in delta]
         T = [c @ Ginv for c in C]
-        c = [c @ alpha for c in C]
-        F = [t.T - np.outer(alpha, c) for t, c in zip(T, c, strict=True)]
-        S = [Ginv * c + t.T * alpha for t, c in zip(T, c, strict=True)]
+        C_alpha = [c @ alpha for c in C]
+        F = [t.T - np.outer(alpha, v) for t, v in zip(T, C_alpha, strict=True)]
+        S = [Ginv * v + t.T * alpha for t, v in zip(T, C_alpha, strict=True)]
         WK1, WK2 = W * gp.K1, W * gp.K2
         right = np.empty((gp.data.n, d * r))
         for k in range(d):
@@ -193,7 +193,7 @@ class Linear:
                 B = T[k] @ C[m]
                 B *= W
                 B += T[k] * F[m]
-                B -= S[m] * c[k][:, None]
+                B -= S[m] * C_alpha[k][:, None]
                 B -= curvature
                 B.flat[:: gp.data.n + 1] += curvature.sum(axis=1)
                 np.matmul(B, Z, out=right[:, m * r : (m + 1) * r])
