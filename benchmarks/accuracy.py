@@ -11,7 +11,7 @@ import argparse
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,9 +91,13 @@ def peer_draw(path: Path, marginal: str) -> tuple[float, float, float]:
     started = time.process_time()
     belief = quiet_fit(data["X"], data["y"], rw.Linear(2))
     seconds = time.process_time() - started
-    prediction = belief.predict(data["X_test"], marginal)
+    return (*peer_scores(belief, data, marginal), seconds)
+
+
+def peer_scores(belief: rw.Belief, data: Mapping[str, np.ndarray], marginal: str | None = None) -> tuple[float, float]:
+    """RMSE and NLPD on the test points; ``None`` is the marginal that the belief was fitted for."""
     density = -belief.log_predictive_density(data["X_test"], data["y_test"], marginal).mean()
-    return rmse(prediction.mean, data["f_test"]), float(density), seconds
+    return rmse(belief.predict(data["X_test"], marginal).mean, data["f_test"]), float(density)
 
 
 def peer_table(run: Callable, folder: Path) -> Iterable[str]:
@@ -128,17 +132,11 @@ def nuts_draw(path: Path) -> NutsDraw:
     started = time.process_time()
     sampled = quiet_fit(data["X"], data["y"], rw.Linear(2), inference="nuts")
     seconds = time.process_time() - started
-    both = [
-        (
-            rmse(belief.predict(data["X_test"]).mean, data["f_test"]),
-            float(-belief.log_predictive_density(data["X_test"], data["y_test"]).mean()),
-        )
-        for belief in (nested, sampled)
-    ]
     known = sampled.diagnostics
     assert known.r_hat is not None
     assert known.effective_draws is not None
-    return NutsDraw(both[0], both[1], known.r_hat, known.effective_draws, known.divergences, seconds)
+    scores = peer_scores(nested, data), peer_scores(sampled, data)
+    return NutsDraw(*scores, known.r_hat, known.effective_draws, known.divergences, seconds)
 
 
 def nuts_table(run: Callable, folder: Path) -> Iterable[str]:

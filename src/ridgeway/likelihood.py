@@ -48,6 +48,7 @@ def hessian(gp: ConditionedGP) -> Array:
     else:
         Ginv2 = Ginv @ Ginv
         trace, by_noise = np.trace(Ginv2), gp.embedding.contract(gp, Ginv2)
+    # dK/dparameter itself doubles with log gamma: W + G⁻¹ = alpha alphaᵀ joins what has rank one.
     mixed = gp.embedding.contract_with_alpha(gp, np.stack([alpha - beta_output, -beta_noise, -beta_mean]))
     mixed[0] -= by_output
     mixed[1] += sigma2 * by_noise
