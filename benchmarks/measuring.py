@@ -177,6 +177,14 @@ def likelihood_and_gradient(gp: ConditionedGP) -> tuple[float, np.ndarray]:
     return gp.log_likelihood(), likelihood.gradient(gp)
 
 
+def embedding_hessian(gp: ConditionedGP) -> np.ndarray:
+    """The Hessian in the embedding's own parameters alone."""
+    P = gp.parameters.shape[0]
+    H = np.empty((P, P))
+    gp.embedding.hessian(gp, out=H)
+    return H
+
+
 def candidate_gradients(gp: ConditionedGP, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of predictive mean and variance in all hyperparameters, in the blocks of `marginal`."""
     parts = []

@@ -175,27 +175,27 @@ class Linear:
 
     def hessian(self, gp: ConditionedGP, out: Array) -> None:
         # Paper eq. 4, second line, all (dr)² entries at once; docs/method.md derives it.
-        d, r, Z, Ginv, W, alpha = self.rows, gp.data.Z.shape[1], gp.data.Z, gp.Ginv, gp.W, gp.alpha
+        d, n, r, Z, W, alpha = self.rows, gp.data.n, gp.data.Z.shape[1], gp.data.Z, gp.W, gp.alpha
         delta = [differences(u, u) for u in gp.U.T]
         C = [gp.K1 * difference for difference in delta]
-        T = [c @ Ginv for c in C]
+        T = [c @ gp.Ginv for c in C]
         C_alpha = [c @ alpha for c in C]
-        F = [t.T - np.outer(alpha, v) for t, v in zip(T, C_alpha, strict=True)]
-        S = [Ginv * v + t.T * alpha for t, v in zip(T, C_alpha, strict=True)]
-        WK1, WK2 = W * gp.K1, W * gp.K2
-        right = np.empty((gp.data.n, d * r))
+        right = np.empty((n, d * r))
         for k in range(d):
-            bent = WK2 * delta[k]
+            bent = gp.K2 * delta[k]
+            across = T[k] - np.outer(C_alpha[k], alpha)
+            down = alpha[:, None] * T[k]
+            down += C_alpha[k][:, None] * gp.Ginv
             for m in range(k, d):
                 curvature = bent * delta[m]
                 if k == m:
-                    curvature += WK1
+                    curvature += gp.K1
                 B = T[k] @ C[m]
-                B *= W
-                B += T[k] * F[m]
-                B -= S[m] * C_alpha[k][:, None]
                 B -= curvature
-                B.flat[:: gp.data.n + 1] += curvature.sum(axis=1)
+                B *= W
+                B += across * T[m].T
+                B -= down * C_alpha[m]
+                B.flat[:: n + 1] += np.einsum("ij,ij->i", W, curvature)
                 np.matmul(B, Z, out=right[:, m * r : (m + 1) * r])
             _write_symmetric(Z, right[:, k * r :], out[k * r :, k * r :])
 

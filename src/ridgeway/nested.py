@@ -23,8 +23,9 @@ _STEP = 1e-3  # of the finite differences of the log determinant, in units of th
 _EVIDENCE_TOLERANCE = 3e-3  # nats that a step must promise to be made, and gain to be followed by another
 _FIRST_RADIUS = 1.0  # prior widths
 _KEPT = 0.25  # of what a step promises that it must gain, or a shorter one is tried first: it may have left its mode
-_FORK = 0.03  # nats: a step that promises less and does not keep it is near a fork of the inner mode, where climbs end
+_FORK = 0.1  # prior widths: where a step shorter than this leaves its mode, that is about to fork, and climbs end
 MOST_EVALUATIONS = 14
+_MOST_STEPS = 12  # of Newton's method after a step: what takes more has left its mode for good
 _PATIENCE = 6  # evaluations before a climb can be called hopeless
 _LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
 _LARGEST_DROP = 50.0  # nats: a probe further down than this says no more than that
@@ -123,9 +124,10 @@ def maximize_evidence(
         there = _moved(posterior, best, outer, width * step)
         gained = there.log_evidence - best.log_evidence
         if not gained > (0.0 if turned_back else _KEPT * promised):
-            if promised < _FORK:
+            length = float(np.linalg.norm(step))
+            if length < _FORK:
                 break
-            radius, turned_back = 0.25 * float(np.linalg.norm(step)), True
+            radius, turned_back = 0.25 * length, True
             continue
         if gained > 0.5 * promised:
             radius = max(radius, 2.0 * float(np.linalg.norm(step)))
@@ -176,7 +178,7 @@ def _moved(posterior: Posterior, lap: Laplace, outer: Array, step: Array) -> Lap
     theta[outer] += step
     theta[lap.inner] += tangent(lap, outer) @ step
     try:
-        return settle(posterior, theta, lap.inner, near=lap)
+        return settle(posterior, theta, lap.inner, near=lap, max_iterations=_MOST_STEPS)
     except NumericalError:  # no covariance there: as unlikely as can be
         return replace(lap, log_evidence=-np.inf)
 

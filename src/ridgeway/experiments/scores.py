@@ -71,10 +71,11 @@ def carried_scores(belief: Belief, test: Test) -> dict[str, float]:
     """The paper's test: the hyperparameters as they were learned, the function from the fresh points.
 
     ``rmse`` (against f), ``rmse_y`` and ``nlpd`` take the best mode for the truth, as the paper does;
-    ``carried_rmse`` and ``carried_nlpd`` keep what the belief knows about its own uncertainty.
+    ``carried_rmse`` and ``carried_nlpd`` keep what the belief knows about its own uncertainty, with the
+    marginal that it was fitted for.
     """
     carried = belief.condition_on(test.X, test.y)
-    plugged, marginal = carried.predict(test.X_test, "map"), carried.predict(test.X_test, "mgp")
+    plugged, marginal = carried.predict(test.X_test, "map"), carried.predict(test.X_test)
     noise = carried.noise_variance
     return {
         "rmse": rmse(plugged.mean, test.f_test),
