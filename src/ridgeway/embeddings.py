@@ -117,15 +117,12 @@ def towards(weights: Array, U: Array, V: Array) -> Array:
 
 
 def _write_symmetric(Z: Array, right: Array, out: Array) -> None:
-    """The first rows of a symmetric ``out``, ``Zᵀ right``, and its first columns.
-
-    By panels of rows, wide products all of them, so that most of the symmetric block is computed once.
-    """
+    """A symmetric ``out``, ``Zᵀ right``: by panels of rows, so that most of it is computed once."""
     r = Z.shape[1]
     for start in range(0, r, _PANEL):
-        rows = slice(start, min(start + _PANEL, r))
-        np.matmul(Z[:, rows].T, right[:, start:], out=out[rows, start:])
-        out[rows.stop :, rows] = out[rows, rows.stop :].T
+        stop = min(start + _PANEL, r)
+        np.matmul(Z[:, start:stop].T, right[:, start:], out=out[start:stop, start:])
+        out[stop:, start:stop] = out[start:stop, stop:].T
 
 
 @dataclass(frozen=True)
@@ -180,24 +177,30 @@ class Linear:
         C = [gp.K1 * difference for difference in delta]
         T = [c @ gp.Ginv for c in C]
         C_alpha = [c @ alpha for c in C]
-        right = np.empty((n, d * r))
+        curvature, term = np.empty((n, n)), np.empty((n, n))
         for k in range(d):
             bent = gp.K2 * delta[k]
             across = T[k] - np.outer(C_alpha[k], alpha)
             down = alpha[:, None] * T[k]
-            down += C_alpha[k][:, None] * gp.Ginv
-            for m in range(k, d):
-                curvature = bent * delta[m]
+            down += np.multiply(C_alpha[k][:, None], gp.Ginv, out=term)
+            blocks = np.empty((d - k, n, n))
+            for m, B in enumerate(blocks, start=k):
+                np.multiply(bent, delta[m], out=curvature)
                 if k == m:
                     curvature += gp.K1
-                B = T[k] @ C[m]
+                np.matmul(T[k], C[m], out=B)
                 B -= curvature
                 B *= W
-                B += across * T[m].T
-                B -= down * C_alpha[m]
+                B += np.multiply(across, T[m].T, out=term)
+                B -= np.multiply(down, C_alpha[m], out=term)
                 B.flat[:: n + 1] += np.einsum("ij,ij->i", W, curvature)
-                np.matmul(B, Z, out=right[:, m * r : (m + 1) * r])
-            _write_symmetric(Z, right[:, k * r :], out[k * r :, k * r :])
+            right = (blocks.reshape(-1, n) @ Z).reshape(d - k, n, r)
+            rows = slice(k * r, (k + 1) * r)
+            _write_symmetric(Z, right[0], out[rows, rows])
+            for m in range(k + 1, d):
+                columns = slice(m * r, (m + 1) * r)
+                np.matmul(Z.T, right[m - k], out=out[rows, columns])
+                out[columns, rows] = out[rows, columns].T
 
     def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
         # With w_k = K1 ∘ (u*_k - U_k), sums over the data of w_k times anything are a difference of
