@@ -191,6 +191,24 @@ def test_a_mode_nearby_lends_its_curvature(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_allclose(modes.fitted(near.gp), modes.fitted(far.gp), atol=1e-4)
 
 
+def test_a_climb_ends_where_short_steps_leave_their_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior = model_posterior(4, 1, priors=Priors(log_noise=(-1.0, 1.0), log_scale=(0.0, 1.0)))
+    inner, _ = nested.split(posterior)
+    start = laplace.settle(posterior, posterior.initial(np.full(4, 0.3)), inner)
+    assert nested.maximize_evidence(posterior, start).log_evidence > start.log_evidence
+    steps: list[float] = []
+
+    def leave(_: Posterior, lap: laplace.Laplace, outer: np.ndarray, step: np.ndarray) -> laplace.Laplace:
+        steps.append(float(np.linalg.norm(step / laplace.prior_width(posterior, lap.theta)[outer])))
+        return replace(lap, log_evidence=lap.log_evidence - 5.0)
+
+    monkeypatch.setattr(nested, "_moved", leave)
+    assert nested.maximize_evidence(posterior, start) is start
+    assert np.allclose(steps, steps[0] * 0.25 ** np.arange(len(steps)))
+    assert all(step >= 0.1 for step in steps[:-1])
+    assert steps[-1] < 0.1
+
+
 def test_fewer_starts_where_they_agree() -> None:
     posterior = model_posterior(2, 1)
     inner, _ = nested.split(posterior)
