@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ridgeway import modes, nested, straight
+from ridgeway.directions import mean_slopes
 from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
 from ridgeway.gp import LOG_NOISE, LOG_SCALE, N_GLOBAL, ConditionedGP
@@ -39,6 +40,9 @@ _QUIET = tuple(np.log([0.05, 0.02]))  # noise that the best modes are tried with
 _QUIETED = 2  # how many
 _QUIET_ITERATIONS = 40
 _FEW_EVALUATIONS = 3
+_HARDLY_NOISE = float(np.log(0.1))  # log of the noise, outputs standardised, below which a mode explains all
+_ABOVE = 4  # how many of these are climbed to
+_CUT_ITERATIONS = 40
 _MANY_STARTS = 10  # from which a search is a full one, whatever modes are known
 _WARM_MARGIN = 5.0  # nats below the best at which one of a few fresh starts beside known modes is not climbed from
 _GAIN = 0.2  # nats of evidence that a probe must add to be climbed from, if it beats the best mode
@@ -131,7 +135,10 @@ def _nested(
         if not share and not mine:
             continue
         finalists = N_FINALISTS if smaller is posterior else N_FINALISTS // 2
-        found, results, made = _modes_of_rank(smaller, rng, share, finalists, mine, say)
+        found, made = _modes_of_rank(smaller, rng, share, finalists, mine, say)
+        if smaller is posterior and made == share >= _MANY_STARTS:  # fewer are made where they agree
+            found = _with_those_from_above(posterior, found, rng, share, say)
+        found, results = _concluded(smaller, found)
         optima, concluded = optima + found, concluded + results
         searches += made if smaller is posterior else 0
     best = max((n.log_evidence for n in concluded), default=-np.inf)
@@ -150,10 +157,40 @@ def ranks(posterior: Posterior) -> list[Posterior]:
     return [replace(posterior, embedding=Linear(d)) for d in range(1, embedding.rows)] + [posterior]
 
 
+def _with_those_from_above(
+    posterior: Posterior, optima: list[modes.Optimum], rng: np.random.Generator, n_starts: int, say: Progress
+) -> list[modes.Optimum]:
+    """``optima`` and, where they leave anything to noise, those near modes of one row more, cut to size.
+
+    A search with a direction to spare goes around what stops one without.
+    """
+    embedding = posterior.embedding
+    if not isinstance(embedding, Linear) or embedding.rows >= posterior.data.Z.shape[1]:
+        return optima
+    if optima and optima[0].laplace.theta[LOG_NOISE] < _HARDLY_NOISE:
+        return optima
+    wider = replace(posterior, embedding=Linear(embedding.rows + 1))
+    inner, _ = nested.split(posterior)
+    with suppress(NumericalError):
+        found, _ = _modes_of_rank(wider, rng, n_starts, _ABOVE, (), say)
+        cut = [_less_a_direction(optimum.laplace.gp) for optimum in _leading(found)]
+        optima = _followed(posterior, optima, [climb(posterior, theta, inner, _CUT_ITERATIONS) for theta in cut])
+    return optima
+
+
+def _less_a_direction(gp: ConditionedGP) -> Array:
+    """``theta`` of one row fewer: without the direction along which the function varies least at the data."""
+    slopes = mean_slopes(gp)
+    _, turned = np.linalg.eigh(slopes.T @ slopes)
+    A = gp.parameters.reshape(gp.U.shape[1], -1)
+    return np.concatenate([(turned[:, 1:].T @ A).ravel(), gp.theta[-N_GLOBAL:]])
+
+
 def _modes_of_rank(
     posterior: Posterior, rng: np.random.Generator, n_starts: int, finalists: int, initial: tuple[Array, ...],
     say: Progress,
-) -> tuple[list[modes.Optimum], list[nested.Nested], int]:  # fmt: skip
+) -> tuple[list[modes.Optimum], int]:  # fmt: skip
+    """Modes near those that are known and those that a search finds, and how many starts it made."""
     inner, _ = nested.split(posterior)
     found, n_made = modes.search(posterior, inner, n_starts, rng, say) if n_starts else ([], 0)
     # Climbs begin at the best scales and noise so far. At those of a mode that takes most for noise every other
@@ -171,7 +208,7 @@ def _modes_of_rank(
     for optimum in optima[: _QUIETED if n_starts >= _MANY_STARTS else 1]:
         with suppress(NumericalError):
             optima = _with_quieter(posterior, optima, optimum.laplace)
-    return *_concluded(posterior, optima), n_made
+    return optima, n_made
 
 
 def _with_quieter(posterior: Posterior, optima: list[modes.Optimum], lap: Laplace) -> list[modes.Optimum]:
