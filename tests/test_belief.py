@@ -193,7 +193,7 @@ def test_blocks_of_points_do_not_matter(case):
     together = belief.bald(X_new)
     assert together.shape == (5000,)
     for i in (0, 256, 4095, 4999):
-        assert belief.bald(X_new[i : i + 1])[0] == pytest.approx(together[i], abs=1e-8)
+        assert belief.bald(X_new[i : i + 1])[0] == pytest.approx(together[i], rel=1e-8)
 
 
 # -- bald ------------------------------------------------------------------------------------

@@ -119,18 +119,18 @@ def maximize_evidence(
         step = np.linalg.solve(curvature, gradient)
         if gradient @ step < 2.0 * _EVIDENCE_TOLERANCE:
             break
-        step *= min(1.0, radius / float(np.linalg.norm(step)))
+        length = float(np.linalg.norm(step))
+        step, length = step * min(1.0, radius / length), min(length, radius)
         promised = float(gradient @ step - 0.5 * step @ curvature @ step)
         there = _moved(posterior, best, outer, width * step)
         gained = there.log_evidence - best.log_evidence
         if not gained > (0.0 if turned_back else _KEPT * promised):
-            length = float(np.linalg.norm(step))
             if length < _FORK:
                 break
             radius, turned_back = 0.25 * length, True
             continue
         if gained > 0.5 * promised:
-            radius = max(radius, 2.0 * float(np.linalg.norm(step)))
+            radius = max(radius, 2.0 * length)
         turned_back = False
         slope = width * evidence_gradient(posterior, there, outer)
         curvature = _corrected(_outer_curvature(there, outer, width), step, gradient - slope)
