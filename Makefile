@@ -1,10 +1,12 @@
 # make demo   set up and show Ridgeway at work
 # make test   set up and run lint, types and tests
-# make lint   ruff and mypy alone
+# make quick  the tests of `make test` that take little time, in less than a minute
+# make lint   ruff, mypy and the import contracts alone
 # make docs   build the documentation into site/; a warning is an error
 # make picture  draw the picture of the README again; needs Chromium
 # make bench  rerun the benchmarks and rewrite docs/performance.md
-# make harm   rerun the 200 do-no-harm problems and rewrite docs/accuracy.md
+# make accuracy  rerun the 200 problems that check predictions against the mean and variance; rewrites docs/accuracy.md
+# make search rerun the search for modes against the true modes and rewrite docs/search.md
 # make select rerun the choice of experiments and rewrite docs/selection.md
 
 PYTHON ?= python3
@@ -13,18 +15,22 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test lint docs picture bench harm select clean
+.PHONY: demo test quick lint docs picture bench accuracy search select clean
 
 demo: $(VENV)/.core
-	$(BIN)/python -m ridgeway.demo
+	$(BIN)/python -m ridgeway.cli.demo
 
 test: lint $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
+
+quick: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) -m 'not slow and not browser and not postgres'
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
@@ -35,8 +41,11 @@ picture: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/performance.py --write docs/performance.md
 
-harm: $(VENV)/.test
+accuracy: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/accuracy.py --jobs $(JOBS) --write docs/accuracy.md
+
+search: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/search.py --jobs $(JOBS) --write docs/search.md
 
 select: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py --jobs $(JOBS) --write docs/selection.md

@@ -25,7 +25,9 @@ import numpy as np
 
 import campaign_workers as workers
 import ridgeway as rw
-from ridgeway.campaign.chain import Chain
+from ridgeway.campaign.replay import Chain
+
+_LIMIT = 300.0  # seconds that one command may take
 
 
 def kill(folder: Path, rounds: int = 200) -> None:
@@ -92,9 +94,8 @@ def cold(folder: Path) -> None:
             campaign.tell(trial, float(np.sin(4.0 * (2 * trial.x - 1) @ R[0]) + (2 * trial.x - 1) @ R[1]))
         began = time.monotonic()
         before = os.times()
-        subprocess.run(
-            [sys.executable, "-m", "ridgeway.cli", *command, "-c", str(path)], check=True, stdout=subprocess.DEVNULL
-        )
+        program = [sys.executable, "-m", "ridgeway.cli", *command, "-c", str(path)]
+        subprocess.run(program, check=True, stdout=subprocess.DEVNULL, timeout=_LIMIT)
         after = os.times()
         cpu = after.children_user + after.children_system - before.children_user - before.children_system
         print(f"cold: {command[0]:6} at N=100, D=300: {time.monotonic() - began:.2f} s, {cpu:.2f} s of CPU", flush=True)

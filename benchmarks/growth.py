@@ -8,7 +8,7 @@ from measuring import Section, afresh, clock, conditioning, figure, fit, likelih
 
 import numpy as np
 
-from ridgeway import likelihood
+from ridgeway.gp import likelihood
 
 FEW_STARTS = 4  # searches of the fits whose growth is measured
 

@@ -13,9 +13,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import ridgeway as rw
-from ridgeway import kernels, likelihood, marginal, rowspace
-from ridgeway.gp import ConditionedGP, Data, condition
-from ridgeway.scaling import InputScaling
+from ridgeway.gp import kernels, likelihood, moments, rowspace
+from ridgeway.gp.process import ConditionedGP, Data, condition
+from ridgeway.gp.scaling import InputScaling
 from ridgeway.testfunctions import TestFunction, from_model
 
 threadpool_limits(limits=1)  # for all that follows in this process
@@ -27,7 +27,7 @@ Work = Callable[[], Any]
 
 
 class Target(NamedTuple):
-    """A promise, and what was measured."""
+    """A target, and what was measured."""
 
     what: str
     promise: str
@@ -149,7 +149,7 @@ def problem(n: int, D: int, d: int = 2, seed: int = 0) -> Problem:
 
 
 def fit(X: np.ndarray, y: np.ndarray, d: int = 2, **options: Any) -> rw.Belief:
-    """``rw.fit`` told the box; its warnings are for people with data of their own."""
+    """``rw.fit`` given the box; its warnings are for people with data of their own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rw.RidgewayWarning)
         return rw.fit(X, y, rw.Linear(d), bounds=(-1.0, 1.0), **options)
@@ -188,10 +188,10 @@ def embedding_hessian(gp: ConditionedGP) -> np.ndarray:
 def candidate_gradients(gp: ConditionedGP, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of predictive mean and variance in all hyperparameters, in the blocks of `marginal`."""
     parts = []
-    step = marginal.block_size(gp.data.n, gp.theta.shape[0])
+    step = moments.block_size(gp.data.n, gp.theta.shape[0])
     for i in range(0, len(points), step):
-        mean, variance, at = marginal.predictive(gp, points[i : i + step])
-        parts.append(marginal.moment_gradients(gp, variance, mean, at)[:2])
+        mean, variance, at = moments.predictive(gp, points[i : i + step])
+        parts.append(moments.moment_gradients(gp, variance, mean, at)[:2])
     means, variances = zip(*parts, strict=True)
     return np.concatenate(means), np.concatenate(variances)
 
@@ -199,8 +199,8 @@ def candidate_gradients(gp: ConditionedGP, points: np.ndarray) -> tuple[np.ndarr
 def plain_predictions(start: Callable[[], ConditionedGP], Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance at ``Z``, conditioning included, hyperparameters taken as known."""
     gp = start()
-    moments = marginal.moments(gp, np.zeros((gp.theta.shape[0], 0)), Z, np.zeros(len(Z)), 0.0, "map")
-    return moments.mean, moments.variance
+    found = moments.moments(gp, np.zeros((gp.theta.shape[0], 0)), Z, np.zeros(len(Z)), 0.0, "map")
+    return found.mean, found.variance
 
 
 def agree(ours: np.ndarray, theirs: Any, what: str) -> None:

@@ -1,4 +1,4 @@
-"""The 200 seeded problems of the do-no-harm check, by family."""
+"""The 200 seeded problems on which predictions are compared with the mean and variance, by family."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _clip(y: np.ndarray, train: np.ndarray) -> np.ndarray:
 def problems() -> Iterator[Problem]:
     """All 200, always the same."""
     engineering = [tf.borehole(), tf.piston(), tf.otl_circuit(), tf.wing_weight(), tf.robot_arm()]
-    for i in range(50):  # draws from the model, told the right d or a wrong one
+    for i in range(50):  # draws from the model, fitted with the right d or a wrong one
         rng = np.random.default_rng(1000 + i)
         D, n, d = int(rng.integers(5, 61)), int(rng.integers(20, 201)), int(rng.integers(1, 4))
         f = tf.from_model(D, d, scale=(1.25 / np.sqrt(D) if i % 3 else 1.25 / D), random_state=i)

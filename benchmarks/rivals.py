@@ -108,7 +108,7 @@ def sklearn_ard(X: np.ndarray, y: np.ndarray) -> Any:
 
 
 def smt_mgp(X: np.ndarray, y: np.ndarray, d: int, noise_variance: float) -> Any:
-    """SMT's MGP from one start, told the noise (relative to the output variance, here 1)."""
+    """SMT's MGP from one start, given the noise (relative to the output variance, here 1)."""
     from smt.surrogate_models import MGP
 
     model = MGP(n_comp=d, noise0=[noise_variance], n_start=1, print_global=False)

@@ -21,11 +21,11 @@ from joblib import Parallel, delayed
 
 import ridgeway as rw
 from accuracy import carried_scores
-from ridgeway import acquisition as acquisitions
-from ridgeway import search
+from ridgeway.active import acquisition as acquisitions
+from ridgeway.active import maximize
+from ridgeway.active.pool_coordinates import PoolView
 from ridgeway.experiments.protocol import NOISE, pool
 from ridgeway.experiments.scores import largest_angle, nlpd, quiet_fit, rmse
-from ridgeway.poolview import PoolView
 from ridgeway.testfunctions import from_model
 
 CASES = 20
@@ -57,7 +57,7 @@ def box_case(D: int, seed: int) -> tuple[float, float, float, float]:
     scores = acquisitions.score(acquisitions.bald, outlook, points)
     scoring = time.process_time() - started
     started = time.process_time()
-    found = search.over_box(box, outlook, acquisitions.bald, 1, rng)
+    found = maximize.over_box(box, outlook, acquisitions.bald, 1, rng)
     return float(scores[:20_000].max()), float(found.scores[0]), scoring, time.process_time() - started
 
 
@@ -84,8 +84,8 @@ def batch_case(seed: int) -> tuple[float, float]:
     candidates = rw.Pool(pool(20))
     free = np.ones(len(candidates), dtype=bool)
     view = PoolView(candidates)
-    batch = search.over_pool(view, outlook, acquisitions.information, 8, free)
-    scores = search.pool_scores(view, outlook, acquisitions.information)
+    batch = maximize.over_pool(view, outlook, acquisitions.information, 8, free)
+    scores = maximize.pool_scores(view, outlook, acquisitions.information)
     best = candidates.rows(np.argsort(-scores)[:8])
     return outlook.given(batch.X).information, outlook.given(best).information
 
@@ -250,30 +250,31 @@ How good and how fast the choice of experiments is, measured by `make select`
 (`benchmarks/selection.py`). [The method](method.md) says how it works.
 """
 BOX_TEXT = """
-Twenty draws from the model for each D, 60 random observations, d=2; the BALD score of the point that
-the search finds, against the best of 20,000 random points of the same box. It may cost as much as
-scoring 60,000 points.
+Twenty draws from the model for each D, 60 random observations, d=2. The BALD score of the point that the search
+finds is compared with the best of 20,000 random points of the same box. The search may cost as much as scoring
+60,000 points. Scores are in nats, the unit of information with natural logarithms (1 nat = 1.44 bits).
 """
 BATCH_TEXT = """
-Batches of 8 from the paper's pool of 20,000 at D=20, twenty draws, 60 observations each; greedy by the
-joint information under the MGP's covariance.
+Batches of 8 from the paper's pool of 20,000 at D=20, twenty draws, 60 observations each. Points are chosen
+greedily by the joint information under the MGP's covariance.
 """
 CURVE_TEXT = """
-Draws from the paper's model, its pool of 20,000 (a Latin hypercube takes the box), noise 0.1, its test
-protocol: the hyperparameters at N observations carried over to 100 fresh points and scored on 1,000, ten
-times. At each N the belief is a fit from nothing to the observations so far. The paper has 0.464 / 0.470 with
-BALD and 0.578 / 0.804 with random points here. `bald` is the paper's utility, of the function; `information`,
-our default, is the same of a noisy observation. The active methods fill the space with their first 8 points
-and with every other one after; how they do so was chosen while looking at these draws. Half of the pool lies
-in the unit ball, where the function varies little, so a Latin hypercube of the box sees more of it than
-random points of the pool do.
+Draws from the paper's model, its pool of 20,000 (a Latin hypercube uses the box), noise 0.1. The test protocol is
+the paper's: the hyperparameters at N observations are carried over to 100 fresh points and scored on 1,000, ten
+times. At each N the belief is a cold fit to the observations so far. The paper has 0.464 / 0.470 with BALD and
+0.578 / 0.804 with random points here. `bald` is the paper's utility, the information in the value of the
+function. `information`, our default, is that in a noisy observation.
+
+The active methods fill the space with their first 8 points and with every other one after; how they do so was
+chosen while looking at these draws. Half of the pool lies in the unit ball, where the function varies little, so
+a Latin hypercube of the box sees more of it than random points of the pool do.
 """
 CAMPAIGN_TEXT = """
-`rw.learn` as a user calls it: ten draws from the model in a box of 20 inputs, d=2, noise 0.1, 80 experiments,
-and the belief at the end scored at 1,000 random points of the box. One default was chosen on these draws: where
-every fifth experiment fills the space instead of every other one, `information` has 0.242 ± 0.047 and a negative log
-density of 0.217, because one of the ten ends sure of wrong directions. A Latin hypercube is hard to beat with
-four experiments an input: choosing pays where the directions are known well enough to choose by.
+`rw.learn` as a user calls it: ten draws from the model in a box of 20 inputs, d=2, noise 0.1, 80 experiments. The
+belief at the end is scored at 1,000 random points of the box. One default was chosen on these draws: where every
+fifth experiment fills the space instead of every other one, `information` has 0.242 ± 0.047 and a negative log
+density of 0.217, because one of the ten campaigns ends certain of wrong directions. With four experiments per
+input a Latin hypercube is hard to beat: choosing pays where the directions are known well enough to choose by.
 """
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from ridgeway import Campaign, Input, Linear
 
 #: Children are forked from a process that has everything imported: a start takes milliseconds.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["campaign_workers", "ridgeway.campaign.chain"])
+PROCESSES.set_forkserver_preload([__name__, "ridgeway.campaign.replay"])
 
 INPUTS = [Input("a", 0.0, 1.0), Input("b", 0.01, 10.0, log=True)]
 
@@ -30,7 +30,7 @@ def create(where: Any, **options: Any) -> Campaign:
 
 
 def work(where: str, rounds: int, acknowledged: str) -> None:
-    """Tell what is out, then ask and tell until there are so many outcomes; write down what was acknowledged."""
+    """Finish pending trials, then ask and tell until there are so many outcomes; write down what was acknowledged."""
     campaign = Campaign.open(where)
     with open(acknowledged, "a") as log:
         while True:

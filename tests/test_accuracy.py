@@ -1,4 +1,4 @@
-"""Layer (d): the paper's problems, small enough for every run; the whole tables are ``make harm``."""
+"""Layer (d): the paper's problems, small enough for every run; the whole tables are ``make accuracy``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ def nlpd(belief: rw.Belief, X: np.ndarray, y: np.ndarray) -> float:
     return float(-belief.log_predictive_density(X, y).mean())
 
 
+@pytest.mark.slow
 def test_two_directions_of_ten_inputs() -> None:
     """The paper's synthetic problem (D=10, d=2), one draw, random design; its best with active selection is 0.138."""
     f = from_model(10, 2, random_state=0)
@@ -29,6 +30,7 @@ def test_two_directions_of_ten_inputs() -> None:
     assert np.rad2deg(subspace_angles(belief.embedding, f.embedding)).max() < 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "most"), [("wide_D10_d2_s1", (0.08, -0.65)), ("narrow_D20_d2_s4", (0.07, -0.65))])
 def test_on_data_that_other_libraries_were_scored_on(shared: Path, kind: str, most: tuple[float, float]) -> None:
     data = np.load(shared / "peers" / f"{kind}.npz")
@@ -39,6 +41,7 @@ def test_on_data_that_other_libraries_were_scored_on(shared: Path, kind: str, mo
 
 
 # What these ask for is honesty about data the model does not fit; a warning about ties is part of it.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ridgeway.RidgewayWarning")
 @pytest.mark.parametrize("response", ["noise", "clipped", "heavy tails", "wrong rank"])
 def test_does_no_harm(response: str) -> None:

@@ -16,16 +16,21 @@ import pytest
 from scipy import sparse
 
 import ridgeway as rw
-from ridgeway import demo, kernels, testfunctions
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, Data, condition
-from ridgeway.laplace import SADDLE
+from ridgeway.gp import kernels
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, Data, condition
+from ridgeway.inference.settings import DEFAULT
+from tests.helpers import assert_says
 
-EMBEDDINGS = [rw.Linear(1), rw.Linear(2), rw.Diagonal(), rw.Isotropic()]
 NAN, INF = float("nan"), float("inf")
 
+EMBEDDINGS = [rw.Linear(1), rw.Linear(2), rw.Diagonal(), rw.Isotropic()]
+
 _rng = np.random.default_rng(0)
+
 X = _rng.uniform(-1.0, 1.0, (20, 4))
+
 Y = np.sin(2.0 * X[:, 0] + X[:, 1]) + 0.02 * _rng.normal(size=20)
+
 X_TEST = _rng.uniform(-1.0, 1.0, (8, 4))
 
 
@@ -38,12 +43,6 @@ def at(array, index, value):
     array = np.array(array)
     array[index] = value
     return array
-
-
-def assert_says(error, *fragments):
-    message = str(error.value)
-    for fragment in fragments:
-        assert fragment in message, f"{fragment!r} is not in {message!r}"
 
 
 def assert_sensible(belief, points=X_TEST):
@@ -91,6 +90,7 @@ def belief():
 
 
 # -- X and y that are refused ----------------------------------------------------------------
+
 
 BAD_X = {
     "NaN": (at(X, (3, 2), NAN), ValueError, ["X must be finite", "NaN", "row 3, column 2 is nan"]),
@@ -162,6 +162,7 @@ def test_bad_y(name):
 
 
 # -- arguments that are refused --------------------------------------------------------------
+
 
 BAD_ARGUMENTS = [
     # bounds
@@ -249,29 +250,6 @@ def test_bad_dimension(d):
 def test_auto_has_no_dimension_before_it_is_fitted():
     with pytest.raises(ValueError, match="no number of dimensions before it is fitted"):
         _ = rw.Linear("auto").rows
-
-
-BAD_PRIORS = [
-    *({name: value} for name in ("log_output_scale", "log_noise", "mean") for value in (
-        (0.0,), (0.0, 1.0, 2.0), (0.0, -1.0), (NAN, 1.0), (0.0, INF), 3.0, None, ("a", "b"), "ab"
-    )),
-    *({name: value} for name in ("noise_floor", "tie_noise") for value in (-1.0, NAN, INF, None, "a")),
-    *({"log_length_scale_std": value} for value in (0.0, -1.0, NAN, INF, None, "a")),
-    *({"embedding_scale": value} for value in (0.0, -1.0, NAN, INF, "a", (1.0, 2.0))),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("arguments", BAD_PRIORS, ids=str)
-def test_bad_priors(arguments):
-    ((name, value),) = arguments.items()
-    with pytest.raises((TypeError, ValueError)) as error:
-        rw.Priors(**arguments)
-    assert_says(error, f"{name} of Priors must be", f"got {value!r}")
-
-
-def test_unknown_prior():
-    with pytest.raises(TypeError, match="log_nose"):
-        rw.Priors(log_nose=(0.0, 1.0))
 
 
 # -- points and questions that are refused ---------------------------------------------------
@@ -363,6 +341,7 @@ def test_few_rows(embedding, n):
     assert np.abs(error).max() < 0.5 * np.ptp(Y[:n])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 6, 10, 13])
 def test_few_rows_of_many_inputs(seed):
     """Where ``R = 0`` is a saddle, its gradient is zero all the same: a search must not rest there."""
@@ -372,7 +351,7 @@ def test_few_rows_of_many_inputs(seed):
     y = np.sin(wide[:, 0] + wide[:, 1]) + 0.1 * rng.normal(size=n)
     belief = fit(wide, y, rw.Linear(1), n_starts=10, bounds=(-1.0, 1.0))
     assert belief.diagnostics.converged
-    assert belief.diagnostics.smallest_curvature > -SADDLE
+    assert belief.diagnostics.smallest_curvature > -DEFAULT.newton.saddle
     assert_sensible(belief, rng.uniform(-1.0, 1.0, (8, D)))
 
 
@@ -395,6 +374,7 @@ def test_auto_takes_no_more_dimensions_than_there_are():
 # -- y that does not vary, or in strange units -----------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 @pytest.mark.parametrize("value", [0.0, 3.0, 0.1, -1e12, 1e-12])
 def test_constant_y(embedding, value):
@@ -416,6 +396,7 @@ def test_y_that_is_constant_but_for_rounding():
     np.testing.assert_allclose(belief.predict(X_TEST).mean, 0.3, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 @pytest.mark.parametrize("unit", [1e12, 1e-12, 1e100, 1e-100])
 def test_units_of_y(embedding, unit):
@@ -453,7 +434,7 @@ def test_known_noise_beyond_all_measure():
     assert_same_predictions(exact, fit(), tol=1e-6)
 
 
-def test_repeated_y_is_told():
+def test_repeated_y_is_warned_about():
     clipped = np.maximum(Y, np.median(Y))
     with pytest.warns(rw.RidgewayWarning) as record:
         belief = fit(X, clipped)
@@ -464,6 +445,7 @@ def test_repeated_y_is_told():
 # -- X that does not vary, repeats itself, or comes in strange units -------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 def test_constant_column(embedding):
     """A column that does not vary says nothing, whatever its value."""
@@ -508,6 +490,7 @@ def test_duplicated_columns_of_other_embeddings(embedding):
     np.testing.assert_allclose(twice.predict(np.hstack([X, X])).mean, Y, atol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 @pytest.mark.parametrize("inference", ["map", "nested"])
 def test_duplicated_rows(embedding, inference):
@@ -528,6 +511,7 @@ def test_duplicated_rows_that_contradict_each_other(embedding):
     assert 0.2 < np.sqrt(belief.noise_variance) < 0.45
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 @pytest.mark.parametrize("nearly", [0.0, 1e-12, 1e-7, 1e-4])
 def test_duplicated_rows_of_many_inputs(embedding, nearly):
@@ -544,6 +528,7 @@ def test_duplicated_rows_of_many_inputs(embedding, nearly):
     assert fitted[8] == pytest.approx(fitted[3], abs=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=str)
 @pytest.mark.parametrize(
     "units",
@@ -578,6 +563,7 @@ def test_bounds_of_enormous_range():
     assert_same_predictions(fit(bounds=(-1.0, 1.0), inference="map"), wide, X_TEST, X_TEST * 1e308)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "convert",
     [
@@ -621,6 +607,7 @@ def test_other_types_of_numbers():
 # -- points outside the box ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make", [np.array, sparse.csr_matrix, sparse.csr_array], ids=["dense", "sparse", "sparse array"]
 )
@@ -674,56 +661,3 @@ def test_initial_of_another_sort_is_of_no_use_and_no_harm(belief):
     for other in (rw.Linear(1), rw.Diagonal(), rw.Isotropic()):
         a, b = fit(X, Y, other, initial=belief, n_starts=2), fit(X, Y, other, n_starts=2)
         np.testing.assert_allclose(a.predict(X_TEST).mean, b.predict(X_TEST).mean, atol=1e-6)
-
-
-# -- the demonstration -----------------------------------------------------------------------
-
-SMALL = ["--inputs", "3", "--dimensions", "1", "--observations", "5"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--dimensions", "0"], "--dimensions must be between 1 and --inputs (20), got 0"),
-        (["--dimensions", "-2"], "--dimensions must be between 1 and --inputs (20), got -2"),
-        (["--inputs", "3", "--dimensions", "4"], "--dimensions must be between 1 and --inputs (3), got 4"),
-        (["--inputs", "0"], "--inputs"),
-        (["--observations", "1"], "--observations must be at least 2, got 1"),
-        (["--observations", "-5"], "--observations must be at least 2, got -5"),
-        (["--inputs", "many"], "argument --inputs: invalid int value: 'many'"),
-        (["--dimensions", "1.5"], "argument --dimensions: invalid int value: '1.5'"),
-        (["--noise", "loud"], "argument --noise: invalid float value: 'loud'"),
-        (["--seed", "x"], "argument --seed: invalid int value: 'x'"),
-        ([*SMALL, "--noise", "-1"], "--noise must be"),
-        ([*SMALL, "--noise", "nan"], "--noise must be"),
-        ([*SMALL, "--noise", "inf"], "--noise must be"),
-        ([*SMALL, "--seed", "-1"], "--seed must be"),
-        (["--colour"], "unrecognized arguments: --colour"),
-        (["20"], "unrecognized arguments: 20"),
-        (["--inputs"], "argument --inputs: expected one argument"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_arguments_of_the_demonstration(arguments, message, capsys):
-    with pytest.raises(SystemExit) as exit_:
-        demo.main(arguments)
-    assert exit_.value.code == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert message in output.err
-    assert output.err.startswith("usage: ")
-
-
-def test_help_of_the_demonstration(capsys):
-    with pytest.raises(SystemExit) as exit_:
-        demo.main(["--help"])
-    assert exit_.value.code == 0
-    assert "--observations" in capsys.readouterr().out
-
-
-def test_test_functions_check_their_points():
-    f = testfunctions.borehole()
-    with pytest.raises(ValueError, match=r"X must have shape \(n, 8\) for borehole, got \(3, 7\)"):
-        f(np.zeros((3, 7)))
-    with pytest.raises(ValueError, match="D must be at least 8 for borehole, got 5"):
-        testfunctions.padded(f, 5)

@@ -7,14 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from conftest import random_posterior, random_theta
-from ridgeway import likelihood, marginal
-from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
-from ridgeway.gp import N_GLOBAL, condition
-from ridgeway.posterior import Posterior
+from ridgeway.gp import likelihood, moments
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.length_scales import Diagonal, Isotropic
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import N_GLOBAL, condition
+from tests.helpers import random_posterior, random_theta
 
 EMBEDDINGS = [Linear(1), Linear(2), Linear(3), Diagonal(), Isotropic()]
+
 KERNELS = ["se", "matern32", "matern52", "rq"]
+
 STEP = 1e-6
 
 
@@ -75,14 +79,14 @@ class TestPosterior:
         theta = random_theta(posterior)
         Z = np.random.default_rng(2).uniform(-1, 1, (7, 4))
 
-        def moments(t: np.ndarray) -> np.ndarray:
+        def moments_at(t: np.ndarray) -> np.ndarray:
             gp = condition(embedding, posterior.kernel, posterior.data, t)
-            return np.stack(marginal.predictive(gp, Z)[:2])
+            return np.stack(moments.predictive(gp, Z)[:2])
 
         gp = condition(embedding, posterior.kernel, posterior.data, theta)
-        mean, variance, at = marginal.predictive(gp, Z)
-        dm, dV, *_ = marginal.moment_gradients(gp, variance, mean, at)
-        expected = difference(moments, theta)
+        mean, variance, at = moments.predictive(gp, Z)
+        dm, dV, *_ = moments.moment_gradients(gp, variance, mean, at)
+        expected = difference(moments_at, theta)
         assert relative(dm, expected[:, 0].T) < 1e-7
         assert relative(dV, expected[:, 1].T) < 1e-7
 
@@ -104,37 +108,3 @@ def test_hessian_is_the_papers_term_by_term_form() -> None:
             minus_two += -gp.alpha @ second @ gp.alpha + np.trace(Ginv @ second)
             expected[a, b] = -0.5 * minus_two
     np.testing.assert_allclose(likelihood.hessian(gp)[:-N_GLOBAL, :-N_GLOBAL], expected, rtol=1e-11, atol=1e-11)
-
-
-def test_unexplored_directions_enter_through_the_embedded_gradient() -> None:
-    """Padding Z with a coordinate that no observation has must equal the rho terms."""
-    posterior = random_posterior(Linear(2), n=8, D=3)
-    theta = random_theta(posterior)
-    s2 = 0.3
-    gp = condition(posterior.embedding, posterior.kernel, posterior.data, theta)
-    Z, rho = np.random.default_rng(3).uniform(-1, 1, (5, 3)), np.linspace(0.0, 2.0, 5)
-    factor = np.random.default_rng(4).standard_normal((theta.shape[0], 4)) * 0.1
-    short = marginal.moments(gp, factor, Z, rho, s2, "mgp")
-
-    wide_theta = np.concatenate([np.pad(theta[:6].reshape(2, 3), ((0, 0), (0, 1))).ravel(), theta[6:]])
-    wide_data = type(gp.data)(np.pad(gp.data.Z, ((0, 0), (0, 1))), gp.data.y, gp.data.noise)
-    wide_gp = condition(posterior.embedding, posterior.kernel, wide_data, wide_theta)
-    wide_factor = np.zeros((wide_theta.shape[0], 6))
-    wide_factor[[0, 1, 2, 4, 5, 6, 8, 9, 10, 11], :4] = factor
-    wide_factor[3, 4] = wide_factor[7, 5] = np.sqrt(s2)
-    wide = marginal.moments(wide_gp, wide_factor, np.column_stack([Z, np.sqrt(rho)]), np.zeros(5), s2, "mgp")
-    for a, b in zip(short, wide, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n_points", [1, 5, 5000])
-def test_blocks_of_candidates_do_not_change_the_answer(n_points: int) -> None:
-    posterior = random_posterior(Linear(2), n=40)
-    theta = random_theta(posterior)
-    gp = condition(posterior.embedding, posterior.kernel, posterior.data, theta)
-    factor = 0.1 * np.random.default_rng(0).standard_normal((theta.shape[0], 5))
-    Z = np.random.default_rng(1).uniform(-1, 1, (n_points, 4))
-    together = marginal.moments(gp, factor, Z, np.ones(n_points), 0.1, "mgp")
-    last = marginal.moments(gp, factor, Z[-1:], np.ones(1), 0.1, "mgp")
-    for a, b in zip(together, last, strict=True):
-        np.testing.assert_allclose(a[-1:], b, rtol=1e-12)

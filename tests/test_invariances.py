@@ -16,9 +16,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 import ridgeway as rw
-from ridgeway import kernels, likelihood, marginal, rowspace
-from ridgeway.gp import Data, condition
-from ridgeway.scaling import InputScaling, column_range
+from ridgeway.checks import column_range
+from ridgeway.gp import kernels, likelihood, moments, rowspace
+from ridgeway.gp.process import Data, condition
+from ridgeway.gp.scaling import InputScaling
 
 settings.register_profile("few", max_examples=12, deadline=None, derandomize=True)
 settings.load_profile("few")
@@ -55,7 +56,7 @@ class Problem:
 
     def moments(self, gp=None, factor=None, Z=None, kind="mgp"):
         gp, factor, Z = gp or self.gp, self.factor if factor is None else factor, self.Z_test if Z is None else Z
-        return marginal.moments(gp, factor, Z, self.rho, 0.3, kind)
+        return moments.moments(gp, factor, Z, self.rho, 0.3, kind)
 
 
 def ridge(n=25, D=3, seed=0):
@@ -281,7 +282,7 @@ def test_one_input_is_the_same_for_every_embedding(seed, kernel):
         slope = likelihood.gradient(gp)
         if isinstance(embedding, rw.Linear):
             slope[0] *= -parameter  # dR/dlog length scale
-        mean, variance, _ = marginal.predictive(gp, problem.Z_test)
+        mean, variance, _ = moments.predictive(gp, problem.Z_test)
         values.append(np.concatenate([[gp.log_likelihood()], slope, mean, variance]))
     for other in values[1:]:
         np.testing.assert_allclose(other, values[0], rtol=1e-8, atol=1e-9)
@@ -357,7 +358,7 @@ def test_likelihood_and_moment_derivatives(seed, kernel, embedding):
 
     def outputs(theta):
         gp = at(theta)
-        mean, variance, _ = marginal.predictive(gp, problem.Z_test)
+        mean, variance, _ = moments.predictive(gp, problem.Z_test)
         return np.concatenate([[gp.log_likelihood()], likelihood.gradient(gp), mean, variance])
 
     h, size = 1e-5, problem.theta.shape[0]
@@ -365,8 +366,8 @@ def test_likelihood_and_moment_derivatives(seed, kernel, embedding):
     for step in h * np.eye(size):
         columns.append((outputs(problem.theta + step) - outputs(problem.theta - step)) / (2.0 * h))
     numeric = np.array(columns)
-    mean, variance, candidates = marginal.predictive(problem.gp, problem.Z_test)
-    dm, dV, _, _ = marginal.moment_gradients(problem.gp, variance, mean, candidates)
+    mean, variance, candidates = moments.predictive(problem.gp, problem.Z_test)
+    dm, dV, _, _ = moments.moment_gradients(problem.gp, variance, mean, candidates)
     H = likelihood.hessian(problem.gp)
     np.testing.assert_allclose(likelihood.gradient(problem.gp), numeric[:, 0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(H, numeric[:, 1 : 1 + size], rtol=1e-5, atol=1e-6 * np.abs(H).max())
@@ -440,8 +441,8 @@ def test_reduction_gives_the_same_posterior_as_none(kind, seed, kernel):
     across = np.sqrt(prior_variance) * np.vstack([np.kron(np.eye(d), np.eye(D) - Q @ Q.T), np.zeros((4, d * D))])
     everything = np.hstack([up @ problem.factor, across])
     for kind_of_marginal in ("map", "bbq", "mgp"):
-        p = marginal.moments(small, problem.factor, z, rho, prior_variance, kind_of_marginal)
-        q = marginal.moments(large, everything, scaled, np.zeros(6), prior_variance, kind_of_marginal)
+        p = moments.moments(small, problem.factor, z, rho, prior_variance, kind_of_marginal)
+        q = moments.moments(large, everything, scaled, np.zeros(6), prior_variance, kind_of_marginal)
         np.testing.assert_allclose(p.mean, q.mean, atol=10 * tol)
         np.testing.assert_allclose(p.variance, q.variance, rtol=100 * tol)
 
@@ -478,6 +479,7 @@ def test_extending_by_one_observation_is_starting_over(kind, sort, seed):
     np.testing.assert_allclose(grown.lift(grown.restrict(R)), fresh.lift(fresh.restrict(R)), atol=10 * tol)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("D", [3, 24, 40])  # with 25 rows: never, no longer and always more inputs than rows
 @pytest.mark.parametrize("embedding", [rw.Linear(1), rw.Isotropic()])
 def test_continuing_a_belief_is_starting_over(D, embedding):
@@ -504,6 +506,7 @@ def test_continuing_where_rows_nearly_repeat_is_starting_over():
     np.testing.assert_allclose(grown.space.project(more)[0], grown.space.Z, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("D", [4, 30])
 @pytest.mark.parametrize("embedding", [rw.Linear(1), rw.Diagonal(), rw.Isotropic()])
 @pytest.mark.parametrize("format_", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
@@ -535,6 +538,7 @@ def test_sparse_inner_products_keep_their_digits(kind):
 # -- seeds -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", [rw.Linear(2), rw.Diagonal(), rw.Isotropic()])
 @pytest.mark.parametrize("inference", ["map", "nested"])
 def test_same_seed_same_belief(embedding, inference):

@@ -32,7 +32,7 @@ def main() -> None:
     fig.update_yaxes(title_text="direction 2", row=1, col=1)
     fig.update_xaxes(title_text=shares.layout.xaxis.title.text, tickformat=".0%", row=1, col=2)
     fig.update_yaxes(autorange="reversed", row=1, col=2)
-    fig.write_image(HERE / "found.png", width=900, height=400, scale=1.25)
+    plots.save(fig, HERE / "found.png", width=900, height=400)
 
 
 if __name__ == "__main__":

@@ -1,57 +1,54 @@
 """Ridgeway finds the few directions that matter in an expensive, high-dimensional function."""
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ridgeway import acquisition, kernels, testfunctions
-    from ridgeway.belief import Belief, Embedded, Prediction
-    from ridgeway.box import Box
-    from ridgeway.campaign import Campaign
-    from ridgeway.diagnostics import Diagnostics
-    from ridgeway.embeddings import Diagonal, Isotropic, Linear
+    from ridgeway.active.box import Box
+    from ridgeway.active.learner import ActiveLearner
+    from ridgeway.active.loop import learn
+    from ridgeway.active.pool import Pool
+    from ridgeway.belief.belief import Belief, Embedded, Prediction
+    from ridgeway.belief.diagnostics import Diagnostics
+    from ridgeway.belief.estimator import EmbeddingRegressor
+    from ridgeway.belief.fit import fit
+    from ridgeway.campaign.campaign import Campaign
+    from ridgeway.campaign.inputs import Fixed, Input
     from ridgeway.errors import CampaignError, NumericalError, RidgewayWarning
-    from ridgeway.estimator import EmbeddingRegressor
-    from ridgeway.fit import fit
-    from ridgeway.inputs import Fixed, Input
-    from ridgeway.learn import learn
-    from ridgeway.learner import ActiveLearner
-    from ridgeway.nuts import Nuts
-    from ridgeway.pool import Pool
-    from ridgeway.priors import Priors
+    from ridgeway.gp.length_scales import Diagonal, Isotropic
+    from ridgeway.gp.linear import Linear
+    from ridgeway.gp.priors import Priors
+    from ridgeway.inference.nuts import Nuts
 
 __version__ = "0.1.0"
 
 #: Where each public name lives. They are imported when first used: a command that only looks at a
 #: campaign must not wait for SciPy and scikit-learn.
 _WHERE = {
-    "ActiveLearner": "learner",
-    "Belief": "belief",
-    "Box": "box",
-    "Campaign": "campaign",
+    "ActiveLearner": "active.learner",
+    "Belief": "belief.belief",
+    "Box": "active.box",
+    "Campaign": "campaign.campaign",
     "CampaignError": "errors",
-    "Diagnostics": "diagnostics",
-    "Diagonal": "embeddings",
-    "Embedded": "belief",
-    "EmbeddingRegressor": "estimator",
-    "Fixed": "inputs",
-    "Input": "inputs",
-    "Isotropic": "embeddings",
-    "Linear": "embeddings",
+    "Diagnostics": "belief.diagnostics",
+    "Diagonal": "gp.length_scales",
+    "Embedded": "belief.belief",
+    "EmbeddingRegressor": "belief.estimator",
+    "Fixed": "campaign.inputs",
+    "Input": "campaign.inputs",
+    "Isotropic": "gp.length_scales",
+    "Linear": "gp.linear",
     "NumericalError": "errors",
-    "Nuts": "nuts",
-    "Pool": "pool",
-    "Prediction": "belief",
-    "Priors": "priors",
+    "Nuts": "inference.nuts",
+    "Pool": "active.pool",
+    "Prediction": "belief.belief",
+    "Priors": "gp.priors",
     "RidgewayWarning": "errors",
-    "acquisition": "",
-    "fit": "fit",
-    "kernels": "",
-    "learn": "learn",
-    "testfunctions": "",
+    "fit": "belief.fit",
+    "learn": "active.loop",
 }
+_MODULES = ("acquisition", "kernels", "testfunctions")
 
 __all__ = [
     "ActiveLearner",
@@ -82,10 +79,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"ridgeway.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'ridgeway' has no attribute {name!r}")
-    if not _WHERE[name]:
-        return import_module(f"ridgeway.{name}")
     found = getattr(import_module(f"ridgeway.{_WHERE[name]}"), name)
     globals()[name] = found
     return found
@@ -93,17 +90,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Package(ModuleType):
-    """Keeps ``ridgeway.fit`` and ``ridgeway.learn`` the functions: importing the modules would put these there."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (isinstance(value, ModuleType) and _WHERE.get(name) == name):
-            super().__setattr__(name, value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return import_module, (self.__name__,)  # a function that mentions it travels to other processes by name
-
-
-sys.modules[__name__].__class__ = _Package

@@ -1,4 +1,4 @@
-"""BLAS threads, set deliberately: two of them on matrices of 100 × 100 cost more than they save."""
+"""How many threads BLAS uses: on matrices of 100 × 100 a second thread costs more than it saves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
 
-#: Observations above which more than one BLAS thread pays.
+#: With more observations than this, several BLAS threads are faster than one.
 SMALL = 500
 
 

@@ -1,4 +1,4 @@
-"""Checks of what a user hands over; every message names the argument, what came and what was expected."""
+"""Checks of arguments; every message names the argument, what came and what was expected."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway.scaling import column_range
 from ridgeway.types import Array, Inputs
 
+_BLOCK_BYTES = 2**22  # memory for the columns read at a time
 REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
 
 
 def inputs(X: Any, D: int | None = None, name: str = "X", finite: bool = True) -> Inputs:
-    """``X`` as an ``(n, D)`` float array or CSR matrix, finite unless :func:`finite_range` will see to it."""
+    """``X`` as an ``(n, D)`` float array or CSR matrix; ``finite=False`` leaves that check to :func:`finite_range`."""
     if sparse.issparse(X):
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
@@ -38,8 +38,23 @@ def inputs(X: Any, D: int | None = None, name: str = "X", finite: bool = True) -
     return X
 
 
+def column_range(X: Inputs) -> tuple[Array, Array]:
+    """Smallest and largest value of each column, in one pass over memory."""
+    if sparse.issparse(X):
+        lower, upper = X.min(axis=0).toarray(), X.max(axis=0).toarray()
+        return np.asarray(lower, dtype=float).ravel(), np.asarray(upper, dtype=float).ravel()
+    n, D = X.shape
+    lower, upper = np.empty(D), np.empty(D)
+    width = max(1, _BLOCK_BYTES // (8 * n))
+    for start in range(0, D, width):
+        columns = slice(start, min(start + width, D))
+        X[:, columns].min(axis=0, out=lower[columns])
+        X[:, columns].max(axis=0, out=upper[columns])
+    return lower, upper
+
+
 def finite_range(X: Inputs, name: str = "X") -> tuple[Array, Array]:
-    """Smallest and largest value of each column; what is not finite shows there without another pass."""
+    """Smallest and largest value of each column; they show what is not finite, without another pass."""
     lower, upper = column_range(X)
     if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
         raise ValueError(f"{name} must be finite, but it contains {_first_bad(X)}")
@@ -47,7 +62,7 @@ def finite_range(X: Inputs, name: str = "X") -> tuple[Array, Array]:
 
 
 def owned(X: Inputs) -> Inputs:
-    """A copy that nobody else can change, unless it is too large to copy."""
+    """A copy that the caller cannot change; the same object if it is too large to copy."""
     if sparse.issparse(X):
         return X if X.data.nbytes > REFERENCE_BYTES else X.copy()
     return X if X.nbytes > REFERENCE_BYTES else np.array(X, order="C")

@@ -1,4 +1,4 @@
-"""Progress for people: one line of a terminal that is written over and over."""
+"""Progress of a long computation: one line of a terminal that each message overwrites."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
-if TYPE_CHECKING:  # a line of a terminal must not wait for SciPy
-    from ridgeway.inference import Progress
+if TYPE_CHECKING:  # importing it at run time would import NumPy, too
+    from ridgeway.types import Progress
 
 
 class Line:
-    """The last line of a terminal; says nothing where there is no terminal."""
+    """The last line of a terminal; shows nothing where there is no terminal."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
@@ -25,17 +25,17 @@ class Line:
             print(f"\r\033[K  {cut}", end="", file=self._stream, flush=True)
 
     def clear(self) -> None:
-        """Leave nothing behind."""
+        """Remove the line."""
         if self._shown:
             print("\r\033[K", end="", file=self._stream, flush=True)
 
 
 def resolve(progress: Any) -> Progress:
-    """What to call with a sentence: a line of the terminal for ``True`` and ``None``, nothing for ``False``."""
+    """What to call with a sentence: ``True`` and ``None`` are a line of the terminal, ``False`` ignores it."""
     if progress is None or progress is True:
         return Line()
     if progress is False:
-        return _silent
+        return _ignore
     if not callable(progress):
         raise TypeError(f"progress must be True, False, None or a function of a sentence, got {progress!r}")
     given: Progress = progress
@@ -43,10 +43,10 @@ def resolve(progress: Any) -> Progress:
 
 
 def clear(progress: Progress) -> None:
-    """Clear what a :class:`Line` shows; others keep what they were told."""
+    """Remove what a :class:`Line` shows; any other function is left alone."""
     if isinstance(progress, Line):
         progress.clear()
 
 
-def _silent(message: str) -> None:
+def _ignore(message: str) -> None:
     return None

@@ -1,4 +1,4 @@
-"""Functions with known structure, to try a method on before trusting it.
+"""Functions with known structure, to test a method on.
 
 Engineering functions are as collected by Surjanovic & Bingham (Virtual Library of
 Simulation Experiments), each with its box. :func:`padded` adds inputs that do nothing;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,3 +11,6 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Inputs = Any  # (n, D): anything array-like, a DataFrame, or a scipy.sparse matrix
 RandomState = int | np.random.Generator | np.random.RandomState | None
+
+#: Called with a sentence before each longer piece of work.
+Progress = Callable[[str], None]

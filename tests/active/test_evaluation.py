@@ -16,7 +16,7 @@ from multiprocessing import get_all_start_methods, get_context
 import numpy as np
 import pytest
 
-from ridgeway.evaluation import Evaluations, Outcome
+from ridgeway.active.evaluation import Evaluations, Outcome
 
 X = np.array([1.0, 2.0])
 
@@ -78,7 +78,7 @@ def clean_processes():
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload(["ridgeway.evaluation"])  # imported once, not by each process
+    context.set_forkserver_preload(["ridgeway.active.evaluation"])  # imported once, not by each process
     return context
 
 
@@ -298,7 +298,7 @@ def test_the_first_to_finish_comes_first_also_when_nobody_waits():
 
 def test_a_hung_thread_does_not_keep_python_alive():
     program = (
-        "import time\nfrom ridgeway.evaluation import Evaluations\n"
+        "import time\nfrom ridgeway.active.evaluation import Evaluations\n"
         "with Evaluations(lambda x: time.sleep(60), timeout=0.05) as running:\n"
         "    running.submit([0.0])\n    print(running.next().reason)\n"
     )
@@ -399,6 +399,7 @@ def test_an_executor_that_cancels():
 
 
 # -- time limits -----------------------------------------------------------------------------
+
 
 LATE = "took longer than the time limit of 0.2 s"
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import multiprocessing
-import os
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,19 +11,16 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway import learner as learners
-from ridgeway import progress, search
+from tests.helpers import Terminal, shown
 
 BOX = rw.Box([0.0, -5.0], [1.0, 5.0])
+
 FAST = {"embedding": rw.Linear(1), "inference": "map", "n_initial": 4}
+
 RANDOM = {"acquisition": "random", "embedding": rw.Linear(1)}  # no model is ever fitted
 
 
-@pytest.fixture(autouse=True)
-def _little_effort(monkeypatch):
-    monkeypatch.setattr(learners, "full_search", lambda embedding: 1)
-    for name, few in (("_FILLING", 128), ("_DIRECTIONS", 16), ("_CLIMBS", 2), ("_EVALUATIONS", 15)):
-        monkeypatch.setattr(search, name, few)
+pytestmark = pytest.mark.usefixtures("little_effort")
 
 
 def f(x):
@@ -88,6 +83,7 @@ def test_threads():
     assert len(np.unique(learner.X, axis=0)) == 9
 
 
+@pytest.mark.slow
 def test_processes():
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
         learner = rw.learn(fails_on_the_right, BOX, budget=8, executor=executor, most_failures=8, **RANDOM)
@@ -122,7 +118,7 @@ def test_outcomes_come_in_the_order_they_are_finished(with_executor):
     np.testing.assert_array_equal(learner.y, [f(x) for x in learner.X])
 
 
-def test_experiments_that_are_out_are_known_to_the_learner():
+def test_the_learner_knows_pending_experiments():
     most = []
 
     def look(learner):
@@ -272,7 +268,7 @@ def test_the_callback_stops():
     assert learner.ended == "stopped by the callback"
 
 
-def test_what_is_out_when_the_callback_stops_is_waited_for():
+def test_pending_experiments_are_waited_for_when_the_callback_stops():
     with ThreadPoolExecutor(3) as executor:
         learner = rw.learn(f, BOX, budget=50, executor=executor, callback=lambda learner: True, **RANDOM)
     assert learner.y.shape == (3,)
@@ -391,43 +387,7 @@ def test_arguments_are_checked(arguments, error, says):
 # -- progress ---------------------------------------------------------------------------------------
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def narrow(monkeypatch):
-    monkeypatch.setattr(progress.shutil, "get_terminal_size", lambda: os.terminal_size((30, 24)))
-
-
-def shown(text):
-    """What stood in the line one after another."""
-    return [part.removeprefix("\033[K").strip() for part in text.split("\r") if part]
-
-
-@pytest.mark.usefixtures("narrow")
-def test_a_line_is_cut_to_the_window():
-    stream = Terminal()
-    line = progress.Line(stream)
-    line("short")
-    line("a sentence that is longer than the window is wide")
-    line.clear()
-    first, second, last = shown(stream.getvalue())
-    assert first == "short"
-    assert second == "a sentence that is longer …"
-    assert len(second) + 2 < 30
-    assert last == ""
-
-
-def test_a_line_says_nothing_where_there_is_no_terminal():
-    stream = io.StringIO()
-    line = progress.Line(stream)
-    line("hello")
-    line.clear()
-    assert stream.getvalue() == ""
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [None, True])
 def test_a_loop_shows_a_line_in_a_terminal(wanted, monkeypatch):
     monkeypatch.setattr("sys.stderr", stream := Terminal())
@@ -439,7 +399,7 @@ def test_a_loop_shows_a_line_in_a_terminal(wanted, monkeypatch):
     assert lines[-1] == ""
 
 
-def test_silence(monkeypatch, capsys):
+def test_no_progress_where_nobody_looks(monkeypatch, capsys):
     rw.learn(f, BOX, budget=3, **RANDOM)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr", stream := Terminal())

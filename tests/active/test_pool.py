@@ -1,229 +1,22 @@
-"""Boxes and pools: what they hold is what was given, and what is odd is refused with a reason."""
+"""``Pool``: where its points come from, asking for them, and opening it again."""
 
 from __future__ import annotations
 
-import builtins
-import importlib
 import json
 import tracemalloc
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from scipy.stats import qmc
 
-from ridgeway import pool as pool_module
-from ridgeway import rowindex, tables
-from ridgeway.spaces import Box, Pool, space_from_dict
-
-NAN, INF = float("nan"), float("inf")
-POINTS = np.random.default_rng(0).normal(size=(40, 3))
-NAMES = ("a", "b", "c")
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
-
-
-# -- Box: what it is -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "names", "expected"),
-    [
-        ([0, 1], [2, 3], None, ([0.0, 1.0], [2.0, 3.0])),
-        (0, [2, 3], None, ([0.0, 0.0], [2.0, 3.0])),
-        ([-1, -2], 0.5, None, ([-1.0, -2.0], [0.5, 0.5])),
-        (0, 1, None, ([0.0], [1.0])),
-        (0, 1, ["a", "b"], ([0.0, 0.0], [1.0, 1.0])),
-        (np.array([1], dtype=np.int8), np.float32(2), ["a"], ([1.0], [2.0])),
-    ],
-)
-def test_box_broadcasts(lower, upper, names, expected):
-    box = Box(lower, upper, names)
-    assert len(expected[0]) == box.D
-    assert box.lower.dtype == box.upper.dtype == np.float64
-    np.testing.assert_array_equal(box.bounds, expected)
-    assert box.names == (None if names is None else tuple(names))
-
-
-def test_box_cannot_change():
-    given = np.array([0.0, 1.0])
-    box = Box(given, 5.0)
-    given[0] = 3.0
-    assert box.lower[0] == 0.0
-    with pytest.raises(ValueError, match="read-only"):
-        box.lower[0] = 1.0
-    with pytest.raises(AttributeError):
-        box.lower = given
-
-
-def test_box_equality():
-    box = Box([0.0, 1.0], 2.0, ["a", "b"])
-    assert box == Box([-0.0, 1.0], [2.0, 2.0], ("a", "b"))
-    assert hash(box) == hash(Box([-0.0, 1.0], [2.0, 2.0], ("a", "b")))
-    others = [Box([0.0, 1.5], 2.0, ["a", "b"]), Box([0.0, 1.0], 3.0, ["a", "b"]), Box([0.0, 1.0], 2.0), 3]
-    assert all(box != other for other in others)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "kind", "message"),
-    [
-        (([0, 5], [1, 4], ["a", "speed"]), ValueError, "lower must be below upper: input 'speed' has 5.0 and 4.0"),
-        (([0, 5], [1, 5]), ValueError, "lower must be below upper: input 1 has 5.0 and 5.0"),
-        (([0, NAN], 1, ["a", "b"]), ValueError, "lower must be finite, got nan for input 'b'"),
-        ((0, [1, INF]), ValueError, "upper must be finite, got inf for input 1"),
-        (([0, 0], [1, 1, 1]), ValueError, "lower and upper must have one number for each input, got 2 and 3"),
-        (([0], [1, 1]), ValueError, "lower and upper must have one number for each input, got 1 and 2"),
-        (([], []), ValueError, r"lower must be a number or have shape \(D,\) with D at least 1, got shape \(0,\)"),
-        ((0, [[1.0]]), ValueError, r"upper must be a number or have shape \(D,\).*got shape \(1, 1\)"),
-        (("low", 1), TypeError, "lower must be a number or a sequence of numbers, got 'low'"),
-        ((0, None), TypeError, "upper must be a number or a sequence of numbers, got None"),
-        ((0, [1, [2]]), TypeError, "upper must be a number or a sequence of numbers, got"),
-        ((0, 1j), TypeError, "upper must be a number or a sequence of numbers, got 1j"),
-        ((0, [1, 2], ["a"]), ValueError, "names must have one entry for each of the 2 inputs, got 1"),
-        ((0, [1, 2], ["a", "a"]), ValueError, "names must differ from each other, got 'a' twice"),
-        ((0, [1, 2], "ab"), TypeError, "names must be a sequence of strings, got 'ab'"),
-        ((0, [1, 2], [1, 2]), TypeError, r"names must be a sequence of strings, got \[1, 2\]"),
-        ((0, 1, []), ValueError, "names must have at least one entry"),
-    ],
-)
-def test_bad_box(arguments, kind, message):
-    with pytest.raises(kind, match=message):
-        Box(*arguments)
-
-
-def test_contains():
-    box = Box([0.0, -100.0], [1.0, 100.0])
-    X = [[0.0, 100.0], [1.0 + 1e-6, 0.0], [0.5, 100.0 + 1e-4], [1.0 + 1e-10, 100.0 + 1e-7], [-0.1, 0.0]]
-    assert box.contains(X).tolist() == [True, False, False, True, False]
-    assert box.contains(X, tolerance=1e-5).tolist() == [True, True, True, True, False]
-    assert box.contains(X, tolerance=0).tolist() == [True, False, False, False, False]
-    assert box.contains(sparse.csr_matrix(X)).tolist() == box.contains(X).tolist()
-    with pytest.raises(ValueError, match="X must have one column for each of the 2 inputs of the box, got 3"):
-        box.contains(np.zeros((1, 3)))
-    with pytest.raises(ValueError, match="tolerance must be a number of at least 0, got -1"):
-        box.contains(X, tolerance=-1)
-
-
-DESIGNS = ["uniform", "latin_hypercube", "filling"]
-
-
-@pytest.mark.parametrize("design", DESIGNS)
-@pytest.mark.parametrize("n", [0, 1, 5, 64, 100])
-def test_designs_lie_in_the_box(design, n):
-    box = Box([0.0, -100.0, 5.0], [1.0, 100.0, 5.5])
-    X = getattr(box, design)(n, rng())
-    assert X.shape == (n, 3)
-    assert n == 0 or box.contains(X, tolerance=0).all()
-    if n >= 64:  # and reach all of it
-        np.testing.assert_allclose((X.min(axis=0) - box.lower) / (box.upper - box.lower), 0.0, atol=0.1)
-        np.testing.assert_allclose((X.max(axis=0) - box.lower) / (box.upper - box.lower), 1.0, atol=0.1)
-
-
-@pytest.mark.parametrize("design", DESIGNS)
-def test_designs_depend_on_the_generator_alone(design):
-    """Also on one that was stored and restored: SciPy would spawn a child that its state knows nothing of."""
-    draw = getattr(Box(0.0, [1.0, 2.0]), design)
-    generator = rng()
-    first = draw(6, generator)
-    stored = generator.bit_generator.state
-    second = draw(6, generator)
-    restored = rng(99)
-    restored.bit_generator.state = stored
-    np.testing.assert_array_equal(draw(6, rng()), first)
-    np.testing.assert_array_equal(draw(6, restored), second)
-    assert (first != second).all()
-
-
-def test_latin_hypercube_has_one_point_in_each_part():
-    X = Box(0.0, [1.0, 10.0]).latin_hypercube(20, rng())
-    for column, width in zip(X.T, (1.0, 10.0), strict=True):
-        assert sorted((column / width * 20).astype(int)) == list(range(20))
-
-
-def test_filling_is_even():
-    box = Box(0.0, 1.0, NAMES)
-    assert qmc.discrepancy(box.filling(100, rng())) < 0.5 * qmc.discrepancy(box.uniform(100, rng()))
-
-
-def test_filling_of_many_inputs_is_a_latin_hypercube():
-    for D, same in ((64, False), (65, True)):
-        box = Box([0.0] * D, [1.0] * D)
-        assert np.array_equal(box.filling(7, rng()), box.latin_hypercube(7, rng())) is same
-
-
-def test_box_as_wide_as_floats():
-    box = Box(-1.7e308, 1.7e308)
-    for design in DESIGNS:
-        X = getattr(box, design)(16, rng())
-        assert np.isfinite(X).all()
-        assert (X > 0).any()
-        assert (X < 0).any()
-    assert box.contains([[0.0], [1.75e308]]).tolist() == [True, False]
-
-
-@pytest.mark.parametrize("n", [-1, 1.5, None])
-def test_bad_number_of_points(n):
-    for space in (Box(0.0, 1.0), Pool(POINTS)):
-        for design in ("uniform", "filling" if isinstance(space, Box) else "spread"):
-            with pytest.raises(ValueError, match=f"n must be a whole number of at least 0, got {n}"):
-                getattr(space, design)(n, rng())
-
-
-@pytest.mark.parametrize("names", [None, ["a", "b"]])
-def test_box_in_json(names):
-    box = Box([0.1, 1 / 3], [1e300, 2.0], names)
-    text = json.dumps(box.to_dict())
-    assert json.loads(text)["kind"] == "box"
-    assert Box.from_dict(json.loads(text)) == box
-    assert space_from_dict(json.loads(text)) == box
-
-
-def test_bad_descriptions():
-    with pytest.raises(ValueError, match="description must be of kind 'box', got 'pool'"):
-        Box.from_dict(Pool(POINTS).to_dict())
-    with pytest.raises(ValueError, match="description must be of kind 'pool', got 'box'"):
-        Pool.from_dict(Box(0, 1).to_dict())
-    with pytest.raises(ValueError, match="description must be of kind 'box' or 'pool', got None"):
-        space_from_dict({})
-    with pytest.raises(ValueError, match="points must be left out for a box"):
-        space_from_dict(Box(0, 1).to_dict(), POINTS)
-
-
-def test_reprs():
-    assert repr(Box(0, 1)) == "Box(1 input: x0 in [0, 1])"
-    wide = Box(0, 1.5, [f"input{j}" for j in range(200)])
-    assert repr(wide) == "Box(200 inputs: input0 in [0, 1.5], input1 in [0, 1.5], input2 in [0, 1.5], ...)"
-    assert repr(Pool(np.zeros((1, 1)))) == "Pool(1 point of 1 input: x0)"
-    assert repr(Pool(np.zeros((1200, 5)))) == "Pool(1,200 points of 5 inputs: x0, x1, x2, ...)"
-    assert repr(Pool(POINTS, NAMES)) == "Pool(40 points of 3 inputs: a, b, c)"
-
+from ridgeway.active import pool as pool_module
+from ridgeway.active.spaces import Pool, space_from_dict
+from tests.active.points import INF, NAMES, NAN, NO_NUMBER, NOT_FINITE, POINTS, rng
 
 # -- Pool: where its points come from --------------------------------------------------------
-
-
-@pytest.fixture
-def stored(tmp_path):
-    """The same numbers in every place they may be."""
-    frame = pd.DataFrame(POINTS, columns=list(NAMES))
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    frame.to_parquet(tmp_path / "p.parquet")
-    np.save(tmp_path / "p.npy", POINTS)
-    np.save(tmp_path / "fortran.npy", np.asfortranarray(POINTS))
-    mapped = np.memmap(tmp_path / "p.bin", dtype=">f8", mode="w+", shape=POINTS.shape)
-    mapped[:] = POINTS
-    return {
-        "array": POINTS, "list": POINTS.tolist(), "fortran": np.asfortranarray(POINTS), "memmap": mapped,
-        "long": POINTS.astype(np.longdouble), "objects": POINTS.astype(object),
-        "frame": frame, "nullable": frame.astype("Float64"), "arrow": pa.Table.from_pandas(frame),
-        "csv": tmp_path / "p.csv", "parquet": str(tmp_path / "p.parquet"),
-        "npy": tmp_path / "p.npy", "fortran.npy": tmp_path / "fortran.npy",
-    }  # fmt: skip
 
 
 def test_equal_numbers_are_the_same_pool_wherever_they_are(stored):
@@ -300,8 +93,6 @@ def at(index, value):
     return array
 
 
-NO_NUMBER = "points must hold numbers, but row {}, column {} is {}"
-NOT_FINITE = "points must be finite, but row {}, column {} is {}"
 BAD_POINTS = {
     "NaN": (at((7, 2), NAN).astype(float), ValueError, NOT_FINITE.format(7, 2, "nan")),
     "infinity": (at((0, 1), -INF).astype(float), ValueError, NOT_FINITE.format(0, 1, "-inf")),
@@ -335,63 +126,6 @@ def test_bad_points(name):
     points, kind, message = BAD_POINTS[name]
     with pytest.raises(kind, match=message):
         Pool(points)
-
-
-BAD_CSV = {
-    "word": ("a,speed\n1,2\n3,fast\n", TypeError, NO_NUMBER.format(1, "'speed'", "'fast'")),
-    "gap": ("a,b\n1,2\n3,\n", ValueError, NOT_FINITE.format(1, "'b'", "nan")),
-    "short line": ("a,b\n1,2\n3\n", ValueError, NOT_FINITE.format(1, "'b'", "nan")),
-    "long line": ("a,b\n1,2\n3,4,5\n", ValueError, "must have the same number of columns in each line: .*line 3"),
-    "too few names": ("a,b\n1,2,3\n3,4,5\n", ValueError, "must have one name for each column, got 2 and 3 columns"),
-    "same names": ("a,a\n1,2\n", ValueError, "names must differ from each other, got 'a' twice"),
-    "no header": ("1,2\n3,4\n", ValueError, "must begin with a line of column names, got 1, 2"),
-    "no rows": ("a,b\n", ValueError, "must have a line of column names and at least one row below it"),
-    "empty": ("", ValueError, "must have a line of column names and at least one row below it"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_CSV)
-def test_bad_csv(name, tmp_path):
-    text, kind, message = BAD_CSV[name]
-    (tmp_path / "p.csv").write_text(text)
-    with pytest.raises(kind, match=message):
-        Pool(tmp_path / "p.csv")
-
-
-def test_bad_npy(tmp_path):
-    path = tmp_path / "p.npy"
-    path.write_bytes(b"not an array")
-    with pytest.raises(ValueError, match=r"p\.npy is not an array of numbers in NumPy's format"):
-        Pool(path)
-    np.save(path, np.array([["a", 1.0]], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match=r"p\.npy is not an array of numbers in NumPy's format"):
-        Pool(path)
-
-
-@pytest.mark.parametrize(("kind", "missing"), [("csv", "pandas"), ("parquet", "pandas"), ("parquet", "pyarrow")])
-def test_a_missing_package_is_named(stored, kind, missing, monkeypatch):
-    def import_module(name):
-        if name == missing:
-            raise ImportError(name)
-        return importlib.import_module(name)
-
-    monkeypatch.setattr(tables, "import_module", import_module)
-    with pytest.raises(
-        ImportError, match=rf"p.{kind} needs {missing}, which is missing: pip install 'ridgeway\[pool\]"
-    ):
-        Pool(stored[kind])
-
-
-def test_arrays_need_no_pandas(monkeypatch):
-    real = builtins.__import__
-
-    def guarded(name, *rest):
-        assert not name.startswith("pandas"), "pandas was imported"
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", guarded)
-    monkeypatch.setattr(tables, "import_module", guarded)
-    assert len(Pool(POINTS)) == 40
 
 
 # -- Pool: asking for points -----------------------------------------------------------------
@@ -442,51 +176,6 @@ def test_bounds_of_columns_that_do_not_vary():
     assert lower[:2].tolist() == [0.5, 0.0]
     assert upper[:2].tolist() == [1.5, 3.0]
     assert (lower < upper).all()
-
-
-def test_lookup_finds_copies():
-    points = POINTS.copy()
-    points[[9, 30]] = points[4]
-    pool = Pool(points)
-    assert pool.find(points[4]).tolist() == [4, 9, 30]
-    assert pool.find(points[5]).tolist() == [5]
-    assert pool.find(points[4] + 1e-12).tolist() == []
-    assert pool.index_of(points[[30, 9, 5]]).tolist() == [4, 4, 5]
-    assert pool.index_of([points[30], points[4] + 1e-12]).tolist() == [4, -1]
-
-
-def test_lookup_takes_both_zeros_for_one():
-    pool = Pool([[0.0, 1.0], [-0.0, 1.0], [0.0, -1.0]])
-    assert pool.find([-0.0, 1.0]).tolist() == [0, 1]
-    assert pool.index_of([[-0.0, -1.0]]).tolist() == [2]
-
-
-def test_lookup_survives_collisions(monkeypatch):
-    """Equal hashes are not yet equal rows."""
-    monkeypatch.setattr(rowindex, "row_hashes", lambda X: np.zeros(X.shape[0], dtype=np.uint64))
-    monkeypatch.setattr(pool_module, "BLOCK_BYTES", 5 * 24)
-    points = POINTS.copy()
-    points[[9, 30]] = points[4]
-    pool = Pool(points)
-    assert pool.find(points[4]).tolist() == [4, 9, 30]
-    assert pool.index_of(points[[30, 5]]).tolist() == [4, 5]
-    assert pool.index_of(points[:1] + 1.0).tolist() == [-1]
-
-
-def test_round_numbers_do_not_collide():
-    """Their bits are mostly zero: a plain sum with weights would confuse many of them."""
-    grid = np.stack(np.meshgrid(*[np.arange(64.0)] * 3), axis=-1).reshape(-1, 3)
-    assert np.unique(rowindex.row_hashes(grid)).shape == (64**3,)
-
-
-def test_lookup_refuses_other_inputs():
-    pool = Pool(POINTS)
-    with pytest.raises(ValueError, match="X must have one column for each of the 3 inputs of the pool, got 2"):
-        pool.index_of(POINTS[:, :2])
-    with pytest.raises(ValueError, match=r"x must have shape \(3,\), got \(2, 3\)"):
-        pool.find(POINTS[:2])
-    with pytest.raises(ValueError, match="X must be finite"):
-        pool.index_of([[NAN, 0.0, 0.0]])
 
 
 def test_uniform_leaves_out_what_is_excluded():
@@ -553,6 +242,7 @@ def test_spread_of_copies_is_of_different_indices():
     assert sorted(pool.spread(5, rng(), taken=[2]).tolist()) == [0, 1, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_a_map_larger_than_a_block(tmp_path):
     """Twice as many bytes as may be held, as float64, beside the map."""
     shape = (1_000_000, 16)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway import surest
-from ridgeway.gp import condition
-from ridgeway.surest import Surest, surest_inputs
+from ridgeway.active.preimage import DEFAULT, Preimage, PreimageSettings, most_certain_input
 
 SHAPES = {"12 of 20": (12, 20), "40 of 20": (40, 20), "30 of 60": (30, 60), "70 of 60": (70, 60)}
+
 every_shape = pytest.mark.parametrize("shape", SHAPES)
+
 _fitted: dict[tuple, rw.Belief] = {}
 
 
@@ -41,9 +41,9 @@ def fitted(n, D, d):
         rng, r = np.random.default_rng(3), belief.space.r
         theta = np.append(1.5 / np.sqrt(r) * rng.standard_normal(d * r), [0.0, -1.5, 0.0, 0.0])
         factor = rng.uniform(0.02, 0.2, (d * r + 4, 1)) * rng.standard_normal((d * r + 4, d * r)) / np.sqrt(r)
-        gp = condition(rw.Linear(d), belief.kernel, belief.posterior.data, theta)
-        component = replace(belief.components[0], gp=gp, factor=factor)
         posterior = replace(belief.posterior, embedding=rw.Linear(d))
+        gp = posterior.condition(theta)
+        component = replace(belief.components[0], posterior=posterior, gp=gp, factor=factor)
         _fitted[n, D, d] = replace(belief, posterior=posterior, components=(component,))
     return _fitted[n, D, d]
 
@@ -106,7 +106,7 @@ def test_one_direction_has_no_surer_input(shape, reach):
     n, D = SHAPES[shape]
     belief, rng = fitted(n, D, 1), np.random.default_rng(4)
     u = np.array([reach * np.abs(rows(belief)[0]).sum()])
-    x = surest_inputs(belief, u)
+    x = most_certain_input(belief, u)
     check_feasible(belief, x, u, box(D))
     least = np.exp(log_det(belief, x[None]))[0]
     V = along_the_box(belief, x, 5000, rng)
@@ -128,7 +128,7 @@ def test_two_directions_have_no_surer_input_nearby(shape):
     belief, rng = fitted(n, D, 2), np.random.default_rng(5)
     for x0 in points(3, D):
         u = rows(belief) @ scaled(x0)
-        x = surest_inputs(belief, u)
+        x = most_certain_input(belief, u)
         check_feasible(belief, x, u, box(D))
         least = log_det(belief, x[None])[0]
         assert least < log_det(belief, x0[None])[0]
@@ -142,9 +142,7 @@ def test_two_directions_have_no_surer_input_nearby(shape):
 
 
 def converged(belief, u):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surest, "_LEAST_GAIN", 1e-12)
-        return surest_inputs(belief, u, most_programs=200)
+    return most_certain_input(belief, u, settings=PreimageSettings(least_gain=1e-12, most_programs=200))
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -154,32 +152,31 @@ def test_more_programs_are_never_worse(d, shape):
     belief = fitted(n, D, d)
     for x in points(3, D, seed=6):
         u = rows(belief) @ scaled(x)
-        sizes = [log_det(belief, surest_inputs(belief, u, most_programs=k)[None])[0] for k in range(1, 7)]
+        limits = [PreimageSettings(most_programs=k) for k in range(1, 7)]
+        sizes = [log_det(belief, most_certain_input(belief, u, settings=limit)[None])[0] for limit in limits]
         assert np.all(np.diff(sizes) <= 1e-9)
         assert sizes[-1] <= log_det(belief, x[None])[0]
 
 
 @pytest.mark.parametrize("d", [1, 2])
-def test_the_structured_program_has_the_dense_ones_answer(d, monkeypatch):
+def test_the_structured_program_has_the_dense_ones_answer(d):
     belief = fitted(12, 40, d)
     u = rows(belief) @ scaled(points(1, 40)[0])
-    dense = surest_inputs(belief, u)
-    monkeypatch.setattr(surest, "_DENSE", 10)
-    split = surest_inputs(belief, u)
+    dense = most_certain_input(belief, u)
+    split = most_certain_input(belief, u, settings=PreimageSettings(most_dense=10))
     np.testing.assert_allclose(scaled(split), scaled(dense), atol=1e-4)
     assert log_det(belief, split[None])[0] == pytest.approx(log_det(belief, dense[None])[0], abs=1e-7)
 
 
 def test_many_inputs(monkeypatch):
-    D = surest._DENSE + 20
+    D = DEFAULT.most_dense + 20
     belief = fitted(10, D, 1)
     u = rows(belief) @ scaled(points(1, D)[0])
-    monkeypatch.setattr(Surest, "_full", None)  # would be called by a dense program
-    x = surest_inputs(belief, u)
+    monkeypatch.setattr(Preimage, "_full", None)  # would be called by a dense program
+    x = most_certain_input(belief, u)
     check_feasible(belief, x, u, box(D))
     monkeypatch.undo()
-    monkeypatch.setattr(surest, "_DENSE", D)
-    other = surest_inputs(belief, u)
+    other = most_certain_input(belief, u, settings=PreimageSettings(most_dense=D))
     assert log_det(belief, x[None])[0] == pytest.approx(log_det(belief, other[None])[0], abs=1e-7)
 
 
@@ -189,11 +186,11 @@ def test_the_farthest_u_of_all_is_reached_by_its_corner(shape, d):
     """There is one input only, on the edge of what is possible."""
     n, D = SHAPES[shape]
     belief = fitted(n, D, d)
-    programs = Surest.of(belief)
+    programs = Preimage.of(belief)
     for direction in np.vstack([np.eye(d), -np.eye(d), np.random.default_rng(7).standard_normal((6, d))]):
         corner = programs.corner(direction)
         u = rows(belief) @ corner
-        x = surest_inputs(belief, u)
+        x = most_certain_input(belief, u)
         check_feasible(belief, x, u, box(D))
         np.testing.assert_allclose(scaled(x), corner, atol=1e-4)
 
@@ -202,7 +199,7 @@ def test_the_farthest_u_of_all_is_reached_by_its_corner(shape, d):
 def test_the_centre_is_certain(d):
     """Whatever the embedding, the centre of the box maps to zero: there is no variance to divide by."""
     belief = fitted(12, 20, d)
-    np.testing.assert_allclose(scaled(surest_inputs(belief, np.zeros(d))), 0.0, atol=1e-6)
+    np.testing.assert_allclose(scaled(most_certain_input(belief, np.zeros(d))), 0.0, atol=1e-6)
 
 
 def test_other_bounds():
@@ -211,9 +208,9 @@ def test_other_bounds():
     lower, upper = box(D)
     bounds = lower + 0.3 * (upper - lower), upper + 0.2 * (upper - lower)
     u = rows(belief) @ scaled(0.5 * (bounds[0] + bounds[1]))
-    x = surest_inputs(belief, u, bounds)
+    x = most_certain_input(belief, u, bounds)
     check_feasible(belief, x, u, bounds)
-    wide = surest_inputs(belief, u, (lower, upper + 0.2 * (upper - lower)))
+    wide = most_certain_input(belief, u, (lower, upper + 0.2 * (upper - lower)))
     assert log_det(belief, wide[None])[0] <= log_det(belief, x[None])[0] + 1e-9
 
 
@@ -221,11 +218,11 @@ def test_a_u_out_of_reach():
     belief = fitted(12, 20, 1)
     farthest = np.abs(rows(belief)[0]).sum()
     with pytest.raises(ValueError, match=r"u cannot be reached within the box: got \[.*\], the farthest there is \["):
-        surest_inputs(belief, [1.5 * farthest])
+        most_certain_input(belief, [1.5 * farthest])
     with pytest.raises(ValueError, match="u cannot be reached within the box"):
-        surest_inputs(belief, [-1.01 * farthest])
+        most_certain_input(belief, [-1.01 * farthest])
     with pytest.raises(ValueError, match="u cannot be reached"):
-        surest_inputs(fitted(12, 20, 2), [0.0, 1e3])
+        most_certain_input(fitted(12, 20, 2), [0.0, 1e3])
 
 
 def test_what_is_no_u():
@@ -234,11 +231,11 @@ def test_what_is_no_u():
         with pytest.raises(
             ValueError, match=r"u must have shape \(2,\), a number for each direction that is used, got"
         ):
-            surest_inputs(belief, wrong)
+            most_certain_input(belief, wrong)
     with pytest.raises(ValueError, match="u must be finite"):
-        surest_inputs(belief, [0.0, np.nan])
+        most_certain_input(belief, [0.0, np.nan])
     with pytest.raises(ValueError, match="lower bound must be below upper"):
-        surest_inputs(belief, [0.0, 0.0], (1.0, -1.0))
+        most_certain_input(belief, [0.0, 0.0], (1.0, -1.0))
 
 
 @pytest.mark.parametrize("d", [1, 2])
@@ -248,7 +245,7 @@ def test_corners_are_the_signatures_of_the_rows(d):
     corners = np.array(list(product([-1.0, 1.0], repeat=8)))
     U = corners @ rows(belief).T
     np.testing.assert_allclose(belief.embed(user(corners)).mean[:, :d], U, atol=1e-9)
-    programs = Surest.of(belief)
+    programs = Preimage.of(belief)
     for i, axis in enumerate(np.eye(d)):
         assert (rows(belief) @ programs.corner(axis))[i] == pytest.approx(U[:, i].max())
         assert (rows(belief) @ programs.corner(-axis))[i] == pytest.approx(U[:, i].min())
@@ -263,7 +260,7 @@ def test_only_linear_embeddings_have_one(embedding):
     X = points(12, 4)
     belief = rw.fit(X, np.sin(scaled(X)[:, 0]), embedding, inference="map", n_starts=1, bounds=box(4))
     with pytest.raises(TypeError, match="only a linear embedding has inputs that map to a given u"):
-        surest_inputs(belief, [0.0])
+        most_certain_input(belief, [0.0])
 
 
 def test_u_may_come_from_embed_where_fewer_directions_are_used():
@@ -273,4 +270,4 @@ def test_u_may_come_from_embed_where_fewer_directions_are_used():
     assert belief.rank == 1
     u = belief.embed(X[:1]).mean[0]
     assert u.shape == (2,)
-    np.testing.assert_allclose(belief.embed(surest_inputs(belief, u)[None]).mean[0], u, atol=1e-8)
+    np.testing.assert_allclose(belief.embed(most_certain_input(belief, u)[None]).mean[0], u, atol=1e-8)

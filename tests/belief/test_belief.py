@@ -14,12 +14,13 @@ from scipy.special import logsumexp
 from scipy.stats import norm, ortho_group
 
 import ridgeway as rw
-from ridgeway import straight
-from ridgeway.embeddings import Linear
-from ridgeway.gp import condition
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.process import condition
+from tests.belief.cases import ABSOLUTE, CASES, LOWER, UNIT, UPPER, alone, fit, fitted, outputs, points, scaled
+from tests.helpers import SEVERAL, variance_rounding
 
-LOWER, UPPER = -2.0, 3.0  # the box of every problem here: nothing may depend on [-1, 1]
-ABSOLUTE, UNIT = 50.0, 10.0  # nor on outputs near 0 and 1
+#: Of finite differences to the fourth order: their own error, ``STEP**4``, is below that of rounding.
+STEP = 5e-4
 
 
 class Naive:
@@ -70,7 +71,7 @@ class Naive:
         k = gamma2 * self.correlation(V, U)
         return mean + k @ inverse @ (self.y[rows] - mean), gamma2 - np.sum(k @ inverse * k, axis=1)
 
-    def marginal(self, X_new, kind, h=1e-4):
+    def marginal(self, X_new, kind, h=STEP):
         """Mean, variance and variance at the mode (paper eq. 19), user's units."""
         X_new = scaled(X_new)
         m, V = self.process(self.theta, X_new)
@@ -81,10 +82,6 @@ class Naive:
         of_mean, of_variance = (np.einsum("ni,ij,nj->n", g, self.covariance, g) for g in (dm, dV))
         variance = {"map": V, "bbq": V + of_mean, "mgp": 4 / 3 * V + of_mean + of_variance / (3 * V)}[kind]
         return self.shift + self.scale * m, self.scale**2 * variance, self.scale**2 * V
-
-
-def scaled(X):
-    return (X - LOWER) / (UPPER - LOWER) * 2.0 - 1.0
 
 
 def naive_prediction(belief, X_new, kind, **data):
@@ -98,53 +95,18 @@ def naive_prediction(belief, X_new, kind, **data):
     return mean, second - mean**2, sum(w * p[2] for w, p in zip(weights, parts, strict=True))
 
 
-def points(n, D, seed=99):
-    return np.random.default_rng(seed).uniform(LOWER, UPPER, (n, D))
-
-
-def outputs(X, seed=0, noise=0.1):
-    """A ridge along the first two inputs with some curvature across, in units of its own."""
-    Z = scaled(X)
-    f = np.sin(2.0 * Z[:, 0] + Z[:, 1]) + 0.2 * (Z[:, 0] - Z[:, 1]) ** 2
-    return ABSOLUTE + UNIT * (f + noise * np.random.default_rng(seed).normal(size=len(X)))
-
-
-def fit(X, y, embedding, **arguments):
-    return rw.fit(X, y, embedding, **{"n_starts": 4, "bounds": (LOWER, UPPER), **arguments})
-
-
-KNOWN = np.random.default_rng(5).uniform(0.0, 20.0, 20)
-CASES = {
-    "one direction": (20, 4, rw.Linear(1), {}),
-    "one direction, matern": (20, 4, rw.Linear(1), {"kernel": "matern52"}),
-    "two directions": (24, 4, rw.Linear(2), {}),
-    "wide": (15, 30, rw.Linear(1), {}),
-    "wide, two directions": (15, 25, rw.Linear(2), {}),
-    "diagonal": (20, 3, rw.Diagonal(), {"kernel": "matern52"}),
-    "isotropic": (20, 3, rw.Isotropic(), {}),
-    "wide isotropic": (15, 30, rw.Isotropic(), {}),
-    "known noise": (20, 4, rw.Linear(1), {"noise_variance": KNOWN}),
-    "joint mode": (20, 4, rw.Linear(2), {"inference": "map"}),
-}
-_fitted: dict[str, rw.Belief] = {}
-
-
-def fitted(case):
-    """The belief of a case, made once."""
-    if case not in _fitted:
-        n, D, embedding, arguments = CASES[case]
-        X = points(n, D, seed=1)
-        _fitted[case] = fit(X, outputs(X), embedding, **arguments)
-    return _fitted[case]
+def assert_same_moments(prediction, naive, belief):
+    """As close as the conditioning of the belief lets two ways of computing them be."""
+    mean, variance, map_variance = naive
+    rounding = variance_rounding(belief)
+    np.testing.assert_allclose(prediction.mean, mean, rtol=1e-7)
+    np.testing.assert_allclose(prediction.map_variance, map_variance, rtol=1e-9, atol=SEVERAL * rounding)
+    # The naive derivatives divide differences of variances, and with them their rounding, by the step.
+    np.testing.assert_allclose(prediction.variance, variance, rtol=2e-6, atol=rounding / STEP)
 
 
 def known_of(case):
     return CASES[case][3].get("noise_variance", 0.0)
-
-
-def alone(belief, i=0):
-    """The belief of one of its components, as if there were no other."""
-    return replace(belief, components=(replace(belief.components[i], weight=1.0),))
 
 
 every_case = pytest.mark.parametrize("case", CASES)
@@ -158,11 +120,8 @@ every_case = pytest.mark.parametrize("case", CASES)
 def test_predictions_are_the_naive_ones(case, kind):
     belief = fitted(case)
     X_new = points(6, belief.X.shape[1])
-    mean, variance, map_variance = naive_prediction(belief, X_new, kind, known=known_of(case))
     prediction = belief.predict(X_new, kind)
-    np.testing.assert_allclose(prediction.mean, mean, rtol=1e-7)
-    np.testing.assert_allclose(prediction.map_variance, map_variance, rtol=1e-6)
-    np.testing.assert_allclose(prediction.variance, variance, rtol=2e-5)
+    assert_same_moments(prediction, naive_prediction(belief, X_new, kind, known=known_of(case)), belief)
     np.testing.assert_allclose(prediction.std**2, prediction.variance)
 
 
@@ -264,7 +223,7 @@ def brute_force(belief, X_new, n, seed=3):
     log_p += norm.logpdf(mean, 0.0, 0.5) + norm.logpdf(log_scale)
     log_w = log_p + 0.5 * np.sum(z**2, axis=1)
     w = np.exp(log_w - logsumexp(log_w))
-    assert 1.0 / np.sum(w**2) > 300
+    assert 1.0 / np.sum(w**2) > 200
     m = mean[:, None] + np.einsum("tmi,ti->tm", k, alpha)
     v = gamma2[:, :, 0] - np.einsum("tmi,tij,tmj->tm", k, inverse, k, optimize=True)
     first = w @ m
@@ -279,7 +238,7 @@ def ridge():
         np.sin(2.0 * scaled(X)[:, 0] + scaled(X)[:, 1]) + 0.3 * np.random.default_rng(4).normal(size=24)
     )
     belief = fit(X, y, rw.Linear(1))
-    assert [straight.is_straight(belief.posterior, c.gp.theta) for c in belief.components] == [False, True]
+    assert [c.is_line for c in belief.components] == [False, True]
     return alone(belief)
 
 
@@ -288,8 +247,11 @@ def test_samples_are_the_brute_force_average(ridge):
     mean, variance, conditional = brute_force(ridge, X_new, 4000)
     p = ridge.predict(X_new, "samples")
     np.testing.assert_allclose(p.mean, mean, atol=0.25 * np.sqrt(variance).min())
-    np.testing.assert_allclose(p.std, np.sqrt(variance), rtol=0.12)
-    np.testing.assert_allclose(np.sqrt(p.map_variance), np.sqrt(conditional), rtol=0.12)
+    # Which draws there are may differ between processors: three standard errors of a standard deviation.
+    spread = 3.0 / np.sqrt(2.0 * ridge.effective_sample_size)
+    assert spread < 0.25
+    np.testing.assert_allclose(p.std, np.sqrt(variance), rtol=spread)
+    np.testing.assert_allclose(np.sqrt(p.map_variance), np.sqrt(conditional), rtol=spread)
 
 
 def test_samples_say_what_they_are_worth(ridge):
@@ -319,152 +281,6 @@ def test_samples_agree_with_mgp_where_all_is_easy():
     assert ratio.max() < 1.35
 
 
-# -- the embedding ---------------------------------------------------------------------------
-
-LINEAR = [case for case, (_, _, embedding, _) in CASES.items() if isinstance(embedding, Linear)]
-N_DRAWS = 20000
-
-
-@pytest.mark.parametrize("case", LINEAR)
-def test_rows_of_the_embedding_are_canonical(case):
-    belief = fitted(case)
-    R = belief.embedding
-    assert R.shape == (belief.model.rows, belief.X.shape[1])
-    assert belief.rank == belief.components[0].gp.U.shape[1]
-    lengths = np.linalg.norm(R, axis=1)
-    product = R @ R.T
-    np.testing.assert_allclose(product - np.diag(np.diagonal(product)), 0.0, atol=1e-9 * lengths[0] ** 2)
-    assert np.all(np.diff(lengths) <= 0)
-    assert np.all(lengths[: belief.rank] > 0)
-    assert np.all(R[belief.rank :] == 0)
-    assert np.all(belief.embedding_std[belief.rank :] == 0)
-    assert np.all(belief.embedding_std[: belief.rank] > 0)
-    largest = R[np.arange(len(R)), np.argmax(np.abs(R), axis=1)]
-    assert np.all(largest >= 0)
-    U = belief.components[0].gp.U  # the distances between embedded data are those of the process itself
-    V = scaled(belief.X) @ R.T
-    np.testing.assert_allclose(np.sum((V[:, None] - V) ** 2, -1), np.sum((U[:, None] - U) ** 2, -1), atol=1e-8)
-
-
-@pytest.mark.parametrize("case", LINEAR)
-def test_draws_scatter_about_the_embedding(case):
-    """In the same rotation and with the same signs: a mean over draws means something."""
-    belief = alone(fitted(case))
-    draws = belief.sample_embeddings(N_DRAWS)
-    assert draws.shape == (N_DRAWS, *belief.embedding.shape)
-    error = np.maximum(belief.embedding_std, 1e-12) / np.sqrt(N_DRAWS)
-    assert np.abs((draws.mean(axis=0) - belief.embedding) / error).max() < 5.0
-    np.testing.assert_allclose(draws.std(axis=0), belief.embedding_std, rtol=0.04, atol=1e-12)
-
-
-@pytest.mark.parametrize("case", LINEAR)
-def test_embedded_points_are_those_of_the_draws(case):
-    belief = alone(fitted(case))
-    X_new = points(5, belief.X.shape[1])
-    mean, covariance = belief.embed(X_new)
-    d = belief.model.rows
-    assert mean.shape == (5, d)
-    assert covariance.shape == (5, d, d)
-    u = np.einsum("tkj,nj->tnk", belief.sample_embeddings(N_DRAWS), scaled(X_new))
-    spread = np.sqrt(np.einsum("nkk->nk", covariance))
-    assert np.all(np.abs(u.mean(axis=0) - mean) <= 5.0 * spread / np.sqrt(N_DRAWS) + 1e-12)
-    sampled = np.stack([np.cov(u[:, i].T).reshape(d, d) for i in range(5)])
-    np.testing.assert_allclose(sampled, covariance, atol=0.05 * np.max(spread) ** 2)
-
-
-@pytest.mark.parametrize("case", ["one direction", "wide"])
-def test_embedded_covariance_is_that_of_the_draws_whatever_their_sign(case):
-    belief = alone(fitted(case))
-    X_new = points(5, belief.X.shape[1])
-    u = np.einsum("tkj,nj->nt", belief.sample_embeddings(N_DRAWS), scaled(X_new))
-    np.testing.assert_allclose(u.var(axis=1), belief.embed(X_new).covariance[:, 0, 0], rtol=0.06)
-    np.testing.assert_allclose(np.abs(u.mean(axis=1)), np.abs(belief.embed(X_new).mean[:, 0]), atol=0.05)
-
-
-@pytest.mark.parametrize("case", ["wide", "wide, two directions"])
-def test_draws_have_the_priors_spread_where_the_data_say_nothing(case):
-    belief = alone(fitted(case))
-    X = scaled(belief.X)
-    D = X.shape[1]
-    prior = 1.25 / np.sqrt(D) * np.exp(belief.components[0].gp.theta[-1])
-    _, _, Vt = np.linalg.svd(X)
-    across = Vt[np.linalg.matrix_rank(X) :]  # (D - n, D)
-    assert len(across) == D - len(X)
-    draws = belief.sample_embeddings(N_DRAWS)[:, : belief.rank] @ across.T
-    np.testing.assert_allclose(draws.std(axis=0), prior, rtol=0.04)
-    np.testing.assert_allclose(draws.mean(axis=0), 0.0, atol=5.0 * prior / np.sqrt(N_DRAWS))
-    flat = draws.reshape(N_DRAWS, -1)
-    correlation = np.corrcoef(flat.T) - np.eye(flat.shape[1])
-    assert np.abs(correlation).max() < 5.0 / np.sqrt(N_DRAWS)
-    outside = across[:1] * 2.0  # a point across all data: nothing is known but the prior
-    mean, covariance = belief.embed(LOWER + (outside + 1.0) / 2.0 * (UPPER - LOWER))
-    np.testing.assert_allclose(mean, 0.0, atol=1e-9)
-    expected = np.zeros(belief.model.rows)
-    expected[: belief.rank] = (2.0 * prior) ** 2
-    np.testing.assert_allclose(covariance[0], np.diag(expected), rtol=1e-7, atol=1e-9)
-
-
-def test_draws_along_the_data_ignore_the_priors_part():
-    """``X Rᵀ`` of the draws varies as the Gaussian of the reduced parameters says."""
-    belief = alone(fitted("wide"))
-    component, p = belief.components[0], belief.space.r
-    u = np.einsum("tkj,nj->nt", belief.sample_embeddings(N_DRAWS), scaled(belief.X))
-    covariance = belief.space.Z @ (component.factor @ component.factor.T)[:p, :p] @ belief.space.Z.T
-    np.testing.assert_allclose(np.cov(u), covariance, atol=0.05 * covariance.max())
-
-
-@pytest.mark.parametrize("case", ["diagonal", "isotropic", "wide isotropic"])
-def test_embedding_of_length_scales(case):
-    belief = alone(fitted(case))
-    D = belief.X.shape[1]
-    component = belief.components[0]
-    scales = np.broadcast_to(np.exp(-component.gp.parameters), (D,))
-    np.testing.assert_allclose(belief.embedding, np.diag(scales))
-    draws = belief.sample_embeddings(N_DRAWS)
-    assert draws.shape == (N_DRAWS, D, D)
-    assert np.all(draws[:, ~np.eye(D, dtype=bool)] == 0)
-    logs = np.log(np.einsum("tjj->tj", draws))
-    np.testing.assert_allclose(logs.std(axis=0), np.diagonal(belief.embedding_std) / scales, rtol=0.04)
-    X_new = points(4, D)
-    mean, covariance = belief.embed(X_new)
-    np.testing.assert_allclose(mean, scaled(X_new) * scales)
-    for i, x in enumerate(scaled(X_new)):  # to first order in the log scales
-        expected = np.cov(logs.T).reshape(D, D) * np.outer(x * scales, x * scales)
-        np.testing.assert_allclose(covariance[i], expected, atol=0.06 * np.abs(expected).max())
-
-
-def test_linear_response_needs_one_row_of_two():
-    X = points(30, 4, seed=7)
-    belief = fit(X, X @ [3.0, -1.0, 0.5, 0.0] + 0.05 * np.random.default_rng(7).normal(size=30), rw.Linear(2))
-    assert belief.rank == 1
-    assert belief.embedding.shape == belief.embedding_std.shape == (2, 4)
-    assert np.all(belief.embedding[1] == 0)
-    assert np.all(belief.embedding_std[1] == 0)
-    mean, covariance = belief.embed(points(3, 4))
-    assert np.all(mean[:, 1] == 0)
-    assert np.all(covariance[:, 1] == 0)
-    assert np.all(covariance[:, :, 1] == 0)
-    assert np.all(covariance[:, 0, 0] > 0)
-    assert np.all(alone(belief).sample_embeddings(10)[:, 1] == 0)
-    truth = np.array([3.0, -1.0, 0.5, 0.0]) / np.linalg.norm([3.0, -1.0, 0.5, 0.0])
-    assert belief.embedding[0] @ truth / np.linalg.norm(belief.embedding[0]) > 0.99
-
-
-def test_draws_are_reproducible_and_of_all_components():
-    belief = fitted("two directions")
-    draws = belief.sample_embeddings(2000, random_state=3)
-    assert draws.shape == (2000, 2, 4)
-    np.testing.assert_array_equal(belief.sample_embeddings(2000, random_state=3), draws)
-    generator = np.random.default_rng(3)
-    np.testing.assert_array_equal(belief.sample_embeddings(2000, random_state=generator), draws)
-    assert not np.array_equal(belief.sample_embeddings(2000, random_state=generator), draws)
-    of_rank_one = sum(c.weight for c in belief.components if c.gp.U.shape[1] == 1)
-    assert np.mean(np.all(draws[:, 1] == 0, axis=1)) == pytest.approx(of_rank_one, abs=0.05)
-    first = np.all(draws[:1000, 1] == 0, axis=1).mean()  # components come in no order
-    assert first == pytest.approx(of_rank_one, abs=0.07)
-    assert belief.sample_embeddings(0).shape == (0, 2, 4)
-
-
 # -- observations ----------------------------------------------------------------------------
 
 
@@ -486,7 +302,7 @@ def test_leaving_one_out_is_conditioning_on_all_others(case):
     second = sum(w * (p[:, 1] + p[:, 0] ** 2) for w, p in zip(weights, parts, strict=True))
     left_out = belief.leave_one_out()
     np.testing.assert_allclose(left_out.mean, mean, rtol=1e-6)
-    np.testing.assert_allclose(left_out.variance, second - mean**2, rtol=1e-5)
+    np.testing.assert_allclose(left_out.variance, second - mean**2, rtol=1e-9, atol=SEVERAL * variance_rounding(belief))
 
 
 @pytest.mark.parametrize("kind", [None, "map", "bbq", "samples"])
@@ -529,11 +345,8 @@ def test_conditioning_on_other_data_by_hand(case, kind):
     known = np.linspace(0.0, 30.0, len(y))
     other = belief.condition_on(X, y, noise_variance=known)
     X_new = np.vstack([points(5, belief.X.shape[1]), X[:2]])
-    mean, variance, map_variance = naive_prediction(belief, X_new, kind, X=X, y=y, known=known)
-    prediction = other.predict(X_new, kind)
-    np.testing.assert_allclose(prediction.mean, mean, rtol=1e-7)
-    np.testing.assert_allclose(prediction.map_variance, map_variance, rtol=1e-6)
-    np.testing.assert_allclose(prediction.variance, variance, rtol=2e-5)
+    naive = naive_prediction(belief, X_new, kind, X=X, y=y, known=known)
+    assert_same_moments(other.predict(X_new, kind), naive, other)
 
 
 @every_case
@@ -553,7 +366,8 @@ def test_conditioning_keeps_the_hyperparameters_and_the_first_belief(case):
     np.testing.assert_allclose(other.embedding, belief.embedding, atol=1e-12)
     again = other.condition_on(belief.X, belief.y, noise_variance=CASES[case][3].get("noise_variance"))
     np.testing.assert_allclose(again.predict(X_new).mean, before.mean, rtol=1e-8)
-    np.testing.assert_allclose(again.predict(X_new).variance, before.variance, rtol=1e-6)
+    rounding = SEVERAL * variance_rounding(belief)
+    np.testing.assert_allclose(again.predict(X_new).variance, before.variance, rtol=1e-9, atol=rounding)
 
 
 def test_conditioning_carries_the_draws_over(ridge):
@@ -654,39 +468,6 @@ def test_scales_are_in_the_users_units():
     assert plain.mean == pytest.approx(plain.components[0].gp.theta[-2])
     assert plain.output_scale == pytest.approx(np.exp(plain.components[0].gp.theta[-4]))
     assert np.sqrt(plain.noise_variance) == pytest.approx(0.1, rel=0.3)
-
-
-def test_summary_fits_a_terminal():
-    rng = np.random.default_rng(14)
-    X = rng.uniform(LOWER, UPPER, (16, 300))
-    y = 1e9 * np.maximum(scaled(X)[:, 0], 0.0)  # tied, so that there is a long warning too
-    names = [
-        f"{j:03d} temperature of the cooling water at the inlet, in kelvin"[:60].ljust(60, ".") for j in range(300)
-    ]
-    with pytest.warns(rw.RidgewayWarning, match="tied"):
-        belief = fit(X, y, rw.Linear(2), n_starts=3)
-    for text in (belief.summary(names), belief.summary(), belief.summary(names, top=300)):
-        lines = text.splitlines()
-        assert max(map(len, lines)) <= 80
-        assert lines[0] == "Linear(d=2) on 16 observations of 300 inputs, nested inference"
-        assert "tied" in text
-    assert "292 others together" in belief.summary(names)
-    assert "others together" not in belief.summary(names, top=300)
-
-
-def test_summary_names_the_inputs_that_matter_first():
-    X = points(50, 4, seed=12)
-    belief = fit(X, outputs(X, noise=0.05), rw.Linear(1))
-    lines = belief.summary(["load", "span", "colour", "day"]).splitlines()
-    rows = [line for line in lines if "%" in line]
-    assert rows[0].split()[0] == "load"
-    assert rows[1].split()[0] == "span"
-    share = belief.importances()
-    assert f"{100 * share[0]:.1f} %" in rows[0]
-    assert f"log evidence  {belief.log_evidence:.1f}" in lines[1]
-    assert f"noise {np.sqrt(belief.noise_variance):.4g}" in lines[2]
-    assert "status: a mode" in belief.summary()
-    assert len([line for line in belief.summary(top=2).splitlines() if "█" in line]) == 2
 
 
 def test_repr_says_what_it_is():

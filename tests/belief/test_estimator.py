@@ -21,6 +21,7 @@ NAMES = ["speed", "angle", "load", "wear"]
 
 
 # Reason to ignore: the checks fit single rows, constant outputs and rounded ones, and a fit says so.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ridgeway.RidgewayWarning")
 @parametrize_with_checks([rw.EmbeddingRegressor(n_starts=2)])
 def test_scikit_learn_checks(estimator, check):
@@ -66,6 +67,7 @@ def test_agrees_with_fit(data):
     assert model.belief_.kernel == belief.kernel
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:a fit to a part of the data misled")  # priors that do not fit unscaled outputs
 def test_every_argument_reaches_fit(data):
     """Each changes the answer, so none is dropped on the way."""
@@ -175,6 +177,7 @@ def PCALine(X, y):
     return make_pipeline(PCA(1), LinearRegression()).fit(X, y)
 
 
+@pytest.mark.slow
 def test_grid_search_over_embeddings(data):
     X, y, X_test, truth = data
     grid = {"embedding": [rw.Isotropic(), rw.Linear(1), rw.Diagonal()], "kernel": ["se", "matern32"]}
@@ -239,6 +242,7 @@ def test_series_as_outputs(model, data):
 # -- sparse ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_", [sparse.csr_matrix, sparse.csc_matrix, sparse.coo_array])
 @pytest.mark.parametrize("columns", [4, 60])
 def test_sparse_inputs(format_, columns):

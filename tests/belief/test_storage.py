@@ -11,13 +11,15 @@ import pytest
 from scipy import sparse
 
 import ridgeway as rw
-from conftest import Cauchy
-from ridgeway import kernels, storage
+from ridgeway.belief import storage
+from ridgeway.gp import kernels
+from tests.helpers import Cauchy
 
 # Reason to ignore: fourteen points in thirty inputs may leave a fit at a saddle, and it says so; a file does not mind.
 pytestmark = pytest.mark.filterwarnings("ignore:the fit is not at a mode:ridgeway.RidgewayWarning")
 
 N = 14
+
 #: Sorts of inputs, by how they are reduced.
 INPUTS = ["tall", "wide", "wide sparse", "tall sparse", "repeated rows", "nearly repeated rows"]
 
@@ -82,6 +84,7 @@ def belief():
     return belief_about("tall", rw.Linear(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort", INPUTS)
 @pytest.mark.parametrize("embedding", [rw.Linear(2), rw.Diagonal(), rw.Isotropic()])
 def test_round_trip(tmp_path, sort, embedding):
@@ -135,6 +138,7 @@ def test_priors_written_before_the_scale_had_a_mean():
     )
 
 
+@pytest.mark.slow
 def test_round_trip_of_several_modes_and_warnings(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, (10, 3)), np.maximum(rng.normal(size=10), 0.0)
@@ -168,6 +172,7 @@ def test_round_trip_twice_is_the_same_file(tmp_path, belief):
             np.testing.assert_array_equal(a[name], b[name], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort", ["tall", "wide", "nearly repeated rows"])
 def test_loaded_belief_can_be_continued(tmp_path, sort):
     belief = belief_about(sort, rw.Linear(1), inference="map")
@@ -191,6 +196,7 @@ def test_wide_inputs_are_not_stored_twice(tmp_path):
 # -- the file --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sort", INPUTS)
 def test_no_pickle(tmp_path, sort):
     path = belief_about(sort, rw.Linear(1)).save(tmp_path / "b")
@@ -199,7 +205,8 @@ def test_no_pickle(tmp_path, sort):
         for name in file.files:
             assert not file[name].dtype.hasobject, name
         header = json.loads(str(file["header"]))
-    assert header["format"] == storage.FORMAT == 1
+    assert header["format"] == storage.FORMAT == 2
+    assert header["components"][0] == {"embedding": {"name": "linear", "d": 1}, "is_line": False}
     assert header["embedding"] == {"name": "linear", "d": 1}
     assert header["kernel"] == {"name": "se"}
 
@@ -290,6 +297,7 @@ def _cut_off(path):
     path.write_bytes(path.read_bytes()[:1000])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "write",
     [_text, _empty, _array, _pickled_array, _other_arrays, _header_of_another_program, _header_of_numbers, _cut_off],
@@ -299,10 +307,10 @@ def test_wrong_file(tmp_path, write):
     write(path)
     with pytest.raises(ValueError, match=r"wrong\.npz is not a saved belief"):
         rw.Belief.load(path)
-    gc.collect()  # a file left open is told here, not in some later test
+    gc.collect()  # a file left open is warned about here, not in some later test
 
 
-@pytest.mark.parametrize("number", [2, 0, "1", None])
+@pytest.mark.parametrize("number", [3, 0, "1", None])
 def test_wrong_format_number(tmp_path, belief, number):
     path = belief.save(tmp_path / "b.npz")
     with np.load(path) as file:
@@ -313,7 +321,9 @@ def test_wrong_format_number(tmp_path, belief, number):
     else:
         header["format"] = number
     np.savez(path, **{**arrays, "header": np.array(json.dumps(header))})
-    with pytest.raises(ValueError, match=rf"b\.npz has format {number!r}; this version of Ridgeway reads format 1"):
+    with pytest.raises(
+        ValueError, match=rf"b\.npz has format {number!r}; this version of Ridgeway reads formats 1 and 2"
+    ):
         rw.Belief.load(path)
 
 

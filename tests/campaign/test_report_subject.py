@@ -33,7 +33,7 @@ def strength(x: dict[str, float]) -> float:
 
 
 def made(path: Path, n: int = 12, **options: Any) -> Campaign:
-    """A campaign with ``n`` results and two trials that are out."""
+    """A campaign with ``n`` results and two pending trials."""
     learning = {"embedding": rw.Linear(1), "n_initial": 6, "inference": "map", **options}
     campaign = Campaign.create(path, "coating", INPUTS, output="strength", unit="MPa", **learning)
     for trial in campaign.ask(6):
@@ -68,6 +68,7 @@ def rows_of(page: str, name: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(content)))
 
 
+@pytest.mark.slow
 def test_directions_are_made_of_logarithms_and_tables_are_not(page: str) -> None:
     weights = figures(page)["weights0"]["layout"]["annotations"]
     assert {note["text"] for note in weights} == {"temperature [°C]", "log10 of rate [1/s]", "stages"}
@@ -90,9 +91,10 @@ def test_data_are_the_users_own_to_the_last_digit(campaign: Campaign, page: str)
         [trial.id, *trial.x.tolist(), trial.value] for trial in told
     ]
     assert figures(page)["left_out"]["data"][1]["text"] == [f"trial {trial.id}" for trial in told]
-    assert [row[0] for row in rows_of(page, "out.csv.gz")[1:]] == ["13", "14"]
+    assert [row[0] for row in rows_of(page, "pending.csv.gz")[1:]] == ["13", "14"]
 
 
+@pytest.mark.slow
 def test_suggestions_are_what_would_be_asked_and_nothing_is_taken_out(campaign: Campaign, page: str) -> None:
     before = [vars(trial) | {"x": trial.x.tolist()} for trial in campaign.all_trials()]
     again = campaign.report(Path(campaign.where).parent / "again.html", suggestions=3).read_text("utf-8")
@@ -108,7 +110,7 @@ def test_suggestions_are_what_would_be_asked_and_nothing_is_taken_out(campaign: 
     assert expected
     for nats in expected:
         assert f"<td>{nats:.3f}</td>" in page
-    assert "2 experiments are out and taken into account" in page
+    assert "2 experiments are pending and taken into account" in page
     assert "The best next experiment would teach" in page
 
 
@@ -128,6 +130,7 @@ def test_how_to_reproduce_it_tells_no_folder(campaign: Campaign, page: str) -> N
     assert str(Path(campaign.where).parent) not in page
 
 
+@pytest.mark.slow
 def test_a_fit_of_an_earlier_version_has_no_course(tmp_path: Path) -> None:
     campaign = made(tmp_path / "c.sqlite", 7)
     campaign.belief  # noqa: B018 - fits
@@ -140,6 +143,7 @@ def test_a_fit_of_an_earlier_version_has_no_course(tmp_path: Path) -> None:
     assert "Not available yet, because none were asked for." in page
 
 
+@pytest.mark.slow
 def test_a_pool_shows_its_labels_and_what_is_left(tmp_path: Path) -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (11, 3))
     ids = [f"A{i}" for i in range(11)]
@@ -191,6 +195,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
     return code, *capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], campaign: Campaign
 ) -> None:

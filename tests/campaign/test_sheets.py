@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ridgeway import CampaignError, sheets
+from ridgeway import CampaignError
+from ridgeway.campaign import sheets
 
 
 def _file(tmp_path: Path, content: bytes, name: str = "results.csv") -> Path:

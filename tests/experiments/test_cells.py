@@ -113,6 +113,7 @@ def test_two_at_a_time_give_the_same(tmp_path: Path) -> None:
     assert run(cells, tmp_path / "two", jobs=2) == run(cells, tmp_path / "one", jobs=1)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     script, folder = tmp_path / "slow_cells.py", tmp_path / "results"
     script.write_text(SLOW.format(pause=60))
@@ -133,6 +134,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.slow
 def test_cells_run_on_a_dask_cluster(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     cells = [Cell(f"dask/{i}", _process, {"i": i}) for i in range(3)]

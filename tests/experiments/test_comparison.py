@@ -5,46 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from scipy.integrate import trapezoid
 
 from ridgeway.experiments import comparison, libraries, protocol, table2
 from ridgeway.experiments.cells import run
-from ridgeway.experiments.libraries import LIBRARIES, Predicted
+from ridgeway.experiments.libraries import LIBRARIES
 
 
-@pytest.fixture
-def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "SAAS_WARMUP", 32)
-    monkeypatch.setattr(libraries, "SAAS_DRAWS", 32)
-
-
-def test_a_mixture_has_a_density() -> None:
-    mixture = Predicted(np.array([[0.0], [3.0]]), np.array([[1.0], [0.25]]))
-    grid = np.linspace(-10.0, 15.0, 5001)
-    densities = np.exp([mixture.log_density(np.array([y]))[0] for y in grid])
-    assert trapezoid(densities, grid) == pytest.approx(1.0, abs=1e-6)
-    assert trapezoid(grid * densities, grid) == pytest.approx(mixture.mean[0], abs=1e-6)
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-def test_each_library_learns_a_line_and_its_noise(name: str, few_steps: None) -> None:
-    """A response that suits all of them: units that are not standard, and noise to be found."""
-    library = LIBRARIES[name]
-    if not library.installed:
-        pytest.skip(f"{name} needs ridgeway[comparison]")
-    rng = np.random.default_rng(0)
-    X, w = rng.uniform(-1, 1, (130, 3)), np.array([2.0, -1.0, 0.0])
-    y = 50.0 + 10.0 * (X @ w) + 2.0 * rng.standard_normal(130)
-    library.prepare()
-    found = library.fit(X[:50], y[:50], 1)(X[50:])
-    assert found.mean.shape == (80,)
-    assert np.sqrt(np.mean((found.mean - 50.0 - 10.0 * (X[50:] @ w)) ** 2)) < 2.0  # of a spread of 13
-    assert np.sqrt(np.mean(found.variances)) == pytest.approx(2.0, rel=0.5)
-    assert -found.log_density(y[50:]).mean() < 2.5  # 2.11 with everything known; 4.0 with mean and variance alone
-
-
+@pytest.mark.slow
 def test_from_cells_to_tables(tmp_path: Path) -> None:
     chosen = comparison.cells(rows=["synthetic-10-2"], libraries=["sklearn-ard", "lasso"], experiments=2, repeats=1)
     results = run(chosen, tmp_path)
@@ -60,6 +28,7 @@ def test_from_cells_to_tables(tmp_path: Path) -> None:
     assert again["scores"]["nlpd"] == pytest.approx(results[chosen[0].name]["scores"]["nlpd"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_points_are_those_of_table_2(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its lasso by cross-validation and the one here are the same."""
     monkeypatch.setattr(protocol, "REPEATS", 2)
@@ -67,7 +36,7 @@ def test_the_points_are_those_of_table_2(monkeypatch: pytest.MonkeyPatch) -> Non
     assert comparison.score("synthetic-10-2", "lasso", 1, 2)["scores"]["rmse"] == pytest.approx(theirs, rel=1e-9)
 
 
-def test_what_is_not_installed_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_left_out_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = libraries.Library("Gone", "never", libraries.lasso, needs=("a_package_that_nobody_has",))
     monkeypatch.setitem(LIBRARIES, "gone", gone)
     assert "gone" not in comparison.here()
@@ -78,7 +47,7 @@ def test_what_is_not_installed_is_left_out_and_told(monkeypatch: pytest.MonkeyPa
     assert "Gone" in text
 
 
-def test_what_takes_too_long_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_is_left_out_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = libraries.Library("Slow", "always", libraries.lasso, max_inputs=10, too_slow="it takes a year")
     monkeypatch.setitem(LIBRARIES, "slow", slow)
     made = comparison.cells(rows=["synthetic-10-2", "synthetic-20-2"], libraries=["slow", "lasso"], experiments=1)

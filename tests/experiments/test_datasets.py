@@ -12,6 +12,7 @@ import pytest
 from ridgeway.experiments import datasets
 
 needs_extra = pytest.mark.skipif(find_spec(datasets.PACKAGE) is None, reason="needs ridgeway[experiments]")
+
 WITH_EXTRA = {"yacht": (308, 6), "concrete": (1030, 8), "communities_crime": (1993, 96)}
 
 
@@ -61,6 +62,7 @@ def test_communities_without_one_record(shared: Path) -> None:
     assert (found.input_names[0], found.input_names[-1]) == ("population", "PctSameState85")
 
 
+@pytest.mark.slow
 def test_ujiindoorloc_from_the_whole_and_from_the_validation_file(shared: Path, tmp_path: Path) -> None:
     whole = datasets.load("ujiindoorloc", shared / "data")
     assert_prepared(whole, (1111, 367))
@@ -78,6 +80,7 @@ def test_the_range_of_ct_slices_that_the_paper_counted(shared: Path) -> None:
     assert reference.between(*datasets.CT_RANGE).sum() == datasets.SOURCES["ct_slices"].n == 3_071
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [False, True])
 def test_ct_slices_are_read_as_published(
     kept: bool, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,13 +130,13 @@ def test_temperature_with_a_target_too_few(tmp_path: Path) -> None:
         datasets.load("temperature", tmp_path)
 
 
-def test_wrong_counts_are_told(tmp_path: Path) -> None:
+def test_wrong_counts_are_an_error(tmp_path: Path) -> None:
     write_temperature(tmp_path, np.arange(20.0), np.arange(5.0))
     with pytest.raises(datasets.UnexpectedDataError, match=r"must have 10,675 records of 106 .* found 25 of 106"):
         datasets.load("temperature", tmp_path)
 
 
-def test_a_missing_value_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_value_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pd.DataFrame({"a": [1.0, None], "b": [0.0, 1.0]}).to_csv(tmp_path / "yacht.csv.gz", index=False)
     expect(monkeypatch, "yacht", (2, 1))
     with pytest.raises(datasets.UnexpectedDataError, match="no missing value"):
@@ -141,7 +144,7 @@ def test_a_missing_value_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", datasets.names())
-def test_what_is_missing_is_told(name: str, tmp_path: Path, without_extra: None) -> None:
+def test_the_error_says_what_is_missing(name: str, tmp_path: Path, without_extra: None) -> None:
     with pytest.raises(datasets.MissingDataError) as caught:
         datasets.load(name, tmp_path)
     message, source = str(caught.value), datasets.SOURCES[name]
@@ -152,7 +155,7 @@ def test_what_is_missing_is_told(name: str, tmp_path: Path, without_extra: None)
     assert ("ridgeway[experiments]" in message) == (name in WITH_EXTRA)
 
 
-def test_without_a_directory_the_ways_to_name_one_are_told() -> None:
+def test_without_a_directory_the_error_says_how_to_name_one() -> None:
     with pytest.raises(datasets.MissingDataError, match=r"--data DIR .* or set RIDGEWAY_DATA"):
         datasets.load("ct_slices")
 

@@ -11,8 +11,8 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import kernels as sk
 
 import ridgeway as rw
-from conftest import Cauchy
-from ridgeway import kernels
+from ridgeway.gp import kernels
+from tests.helpers import Cauchy
 
 S = np.concatenate([np.geomspace(1e-3, 60.0, 80), np.linspace(0.05, 12.0, 60)])
 

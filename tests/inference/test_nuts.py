@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway import nuts
-from ridgeway.gp import LOG_NOISE, condition
+from ridgeway.gp.process import LOG_NOISE, condition
+from ridgeway.inference import nuts
 from ridgeway.testfunctions import from_model
 
 SHORT = rw.Nuts(chains=2, draws=150, tune=100)
@@ -30,6 +30,7 @@ def data(D=4, d=1, n=30, seed=0):
     return f, X, f(X) + 0.1 * rng.standard_normal(n)
 
 
+@pytest.mark.slow
 def test_one_parameter_against_quadrature():
     """With all but one log length scale fixed, the posterior can be summed on a grid."""
     _, X, y = data()
@@ -51,6 +52,7 @@ def test_one_parameter_against_quadrature():
     assert 200 < belief.effective_sample_size <= 400
 
 
+@pytest.mark.slow
 def test_agrees_with_nested_where_the_data_decide():
     f, X, y = data(D=4, d=1, n=60)
     fast, slow = rw.fit(X, y, rw.Linear(1)), rw.fit(X, y, rw.Linear(1), inference=SHORT)
@@ -66,6 +68,7 @@ def test_agrees_with_nested_where_the_data_decide():
         assert np.isfinite(slow.predict(X_new, marginal).variance).all()
 
 
+@pytest.mark.slow
 def test_draws_face_the_mode():
     _, X, y = data(D=5, d=2, n=40, seed=1)
     belief = rw.fit(X, y, rw.Linear(2), inference=SHORT)
@@ -80,6 +83,7 @@ def test_draws_face_the_mode():
     assert np.unique(R.round(12), axis=0).shape[0] > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", [rw.Linear(2), rw.Diagonal()], ids=str)
 def test_the_same_seed_gives_the_same_draws_and_files_keep_them(embedding, tmp_path):
     _, X, y = data(n=20)
@@ -94,6 +98,7 @@ def test_the_same_seed_gives_the_same_draws_and_files_keep_them(embedding, tmp_p
     np.testing.assert_array_equal(loaded.predict(X).mean, first.predict(X).mean)
 
 
+@pytest.mark.slow
 def test_a_model_with_more_rows_than_the_modes_use():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (30, 3))
@@ -129,6 +134,7 @@ def test_without_the_sampler_installed(monkeypatch):
         rw.fit([[0.0], [1.0], [0.5]], [0.0, 1.0, 0.2], rw.Linear(1), inference="nuts", n_starts=2)
 
 
+@pytest.mark.slow
 def test_the_slice_across_rotations_is_exact():
     """With three observations the posterior is nearly the prior, far from any mode's Gaussian: draws from the
     prior, weighed by the likelihood, know what is right."""

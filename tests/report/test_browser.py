@@ -12,9 +12,10 @@ import pytest
 
 import ridgeway as rw
 from ridgeway import report
-from ridgeway.subspace import SubspaceUncertainty
+from ridgeway.belief.subspace import SubspaceUncertainty
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
 LONG = "temperature_of_the_secondary_heat_exchanger_loop_number_{:04}"
 
 # Plotly's own text, and where it lies: nothing may leave its picture to the left or right.
@@ -25,6 +26,7 @@ _CUT = """() => [...document.querySelectorAll('.plot')].flatMap(plot => {
     return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1);
   }).map(t => plot.id + ': ' + t.textContent);
 })"""
+
 # What was drawn of each picture: dots, of those that there should be; lines; colours of a surface's pixels.
 _DRAWN = """async () => Object.fromEntries(await Promise.all([...document.querySelectorAll('.plot')].map(async plot => {
   const inside = (mark) => {
@@ -52,10 +54,14 @@ _DRAWN = """async () => Object.fromEntries(await Promise.all([...document.queryS
     words: [...plot.querySelectorAll('svg text')].filter(t => t.textContent.trim() && inside(t)).length,
   }];
 })))"""
+
 _OVERLAPS = """() => [...document.querySelectorAll('.plot')].flatMap(plot => {
   const boxes = [...plot.querySelectorAll('.annotation-text')].map(t => [t.textContent, t.getBoundingClientRect()]);
   return boxes.slice(1).filter(([, b], i) => b.top < boxes[i][1].bottom - 1).map(([text]) => plot.id + ': ' + text);
 })"""
+
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")

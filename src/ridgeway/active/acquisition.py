@@ -16,21 +16,22 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ridgeway import validation
-from ridgeway.belief import Belief
-from ridgeway.marginal import Moments
-from ridgeway.outlook import Outlook
-from ridgeway.threads import blas_threads
+from ridgeway import checks
+from ridgeway.active.pending import PendingBelief
+from ridgeway.belief.belief import Belief
+from ridgeway.blas import blas_threads
+from ridgeway.gp import moments as gp_moments
+from ridgeway.gp.moments import Moments
 from ridgeway.types import Array
 
 
 @runtime_checkable
 class Acquisition(Protocol):
-    """What a search asks of an acquisition: a function of the two variances of ``f``."""
+    """What a search needs of an acquisition: a function of the two variances of ``f``."""
 
     @property
     def name(self) -> str:
-        """What a user calls it."""
+        """The name that a user gives."""
 
     def value(self, moments: Moments, noise: float) -> Array:
         """The score from the moments of ``f`` and the noise variance of an observation."""
@@ -40,7 +41,7 @@ class Acquisition(Protocol):
 
     @property
     def jointly(self) -> Acquisition:
-        """What to choose the points of a batch by, each given those before it."""
+        """The acquisition for the points of a batch, each chosen given those before it."""
 
 
 class _Scores:
@@ -48,7 +49,7 @@ class _Scores:
 
     def __call__(self: Acquisition, belief: Belief, X: Any) -> Array:
         """Scores ``(n,)`` of points ``X (n, D)``."""
-        return score(self, outlook_of(belief), validation.inputs(X, belief.space.scaling.D))
+        return score(self, outlook_of(belief), checks.inputs(X, belief.space.scaling.D))
 
     @property
     def jointly(self: Acquisition) -> Acquisition:
@@ -56,7 +57,7 @@ class _Scores:
 
     def with_gradient(self: Acquisition, belief: Belief, X: Any) -> tuple[Array, Array]:
         """Scores ``(n,)`` and their gradients in ``X``, ``(n, D)``."""
-        return score_with_gradient(self, outlook_of(belief), validation.inputs(X, belief.space.scaling.D))
+        return score_with_gradient(self, outlook_of(belief), checks.inputs(X, belief.space.scaling.D))
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,8 @@ class Bald(_Scores):
 
     ``½ log(Ṽ / V)``: the marginal variance over the one with the hyperparameters known. With
     ``noisy`` it is the information in an *observation*, ``½ log((Ṽ + σ²) / (V + σ²))``, which
-    does not value what the noise will hide. Batches are chosen by that: without noise, two looks
-    side by side would tell the slope, too.
+    leaves out what the noise hides. Batches are chosen by that: without noise, two points very close
+    together would also measure the slope, and a batch would be made of such pairs.
     """
 
     noisy: bool = False
@@ -80,12 +81,10 @@ class Bald(_Scores):
         return information
 
     def value(self, moments: Moments, noise: float) -> Array:
-        hidden = noise if self.noisy else 0.0
-        return 0.5 * np.log((moments.variance + hidden) / (moments.map_variance + hidden))
+        return gp_moments.information(moments, noise if self.noisy else 0.0)
 
     def slopes(self, moments: Moments, noise: float) -> tuple[Array, Array]:
-        hidden = noise if self.noisy else 0.0
-        return 0.5 / (moments.variance + hidden), -0.5 / (moments.map_variance + hidden)
+        return gp_moments.information_slopes(moments, noise if self.noisy else 0.0)
 
 
 @dataclass(frozen=True)
@@ -114,25 +113,28 @@ BY_NAME: dict[str, Acquisition] = {"bald": bald, "information": information, "un
 def resolve(acquisition: Any) -> Acquisition:
     """An acquisition from its name, or itself."""
     if isinstance(acquisition, str):
-        return BY_NAME[validation.choice(acquisition, tuple(BY_NAME), "acquisition")]
+        return BY_NAME[checks.choice(acquisition, tuple(BY_NAME), "acquisition")]
     if not isinstance(acquisition, Acquisition):
         raise TypeError(f"acquisition must be a name or have value(), slopes() and jointly, got {acquisition!r}")
     return acquisition
 
 
-def outlook_of(belief: Belief, known_noise: float = 0.0) -> Outlook:
-    """The belief's outlook, with the marginal that it was fitted for; ``known_noise`` comes on top of its own."""
-    return Outlook(belief, "bbq" if belief.marginal == "bbq" else "mgp", known_noise=known_noise)
+def outlook_of(belief: Belief, known_noise: float = 0.0) -> PendingBelief:
+    """The belief without pending points yet, with the marginal it was fitted for.
+
+    ``known_noise`` is added to the noise variance that the belief has learned.
+    """
+    return PendingBelief(belief, "bbq" if belief.marginal == "bbq" else "mgp", known_noise=known_noise)
 
 
-def score(acquisition: Acquisition, outlook: Outlook, X: Any) -> Array:
-    """Scores ``(n,)`` of points given what is out."""
-    with blas_threads(outlook.belief.y.shape[0]):
-        return acquisition.value(outlook.moments(outlook.points(X)), outlook.noise)
+def score(acquisition: Acquisition, pending: PendingBelief, X: Any) -> Array:
+    """Scores ``(n,)`` of points given the pending ones."""
+    with blas_threads(pending.belief.y.shape[0]):
+        return acquisition.value(pending.moments(pending.reduced(X)), pending.noise)
 
 
-def score_with_gradient(acquisition: Acquisition, outlook: Outlook, X: Array) -> tuple[Array, Array]:
-    """Scores ``(n,)`` and gradients ``(n, D)`` of a few points given what is out."""
-    with blas_threads(outlook.belief.y.shape[0]):
-        moments, adjoint = outlook.pull_back(outlook.points(X), lambda m: acquisition.slopes(m, outlook.noise))
-        return acquisition.value(moments, outlook.noise), outlook.gradient(X, adjoint)
+def score_with_gradient(acquisition: Acquisition, pending: PendingBelief, X: Array) -> tuple[Array, Array]:
+    """Scores ``(n,)`` and gradients ``(n, D)`` of a few points given the pending ones."""
+    with blas_threads(pending.belief.y.shape[0]):
+        moments, adjoint = pending.pull_back(pending.reduced(X), lambda m: acquisition.slopes(m, pending.noise))
+        return acquisition.value(moments, pending.noise), pending.gradient(X, adjoint)

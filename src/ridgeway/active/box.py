@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ridgeway import checks
 from ridgeway import names as _names
-from ridgeway import validation
 from ridgeway.types import Array, Inputs
 
-_MOST_FOR_SOBOL = 64  # inputs
+_MOST_FOR_SOBOL = 64  # inputs of a Sobol sequence
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -62,7 +62,7 @@ class Box:
         """Which rows of ``X``, ``(n, D)``, lie in the box; ``tolerance`` is a share of each width."""
         if not tolerance >= 0.0:
             raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}")
-        X = validation.inputs(X)
+        X = checks.inputs(X)
         if X.shape[1] != self.D:
             raise ValueError(f"X must have one column for each of the {self.D} inputs of the box, got {X.shape[1]}")
         X = X.toarray() if sparse.issparse(X) else X
@@ -73,23 +73,23 @@ class Box:
 
     def uniform(self, n: int, rng: np.random.Generator) -> Array:
         """``n`` points drawn independently, ``(n, D)``."""
-        return self._from_unit(rng.random((validation.count(n, "n"), self.D)))
+        return self._from_unit(rng.random((checks.count(n, "n"), self.D)))
 
     def latin_hypercube(self, n: int, rng: np.random.Generator) -> Array:
         """``n`` points of which each input has one in each of ``n`` equal parts of its range, ``(n, D)``."""
-        n = validation.count(n, "n")
+        n = checks.count(n, "n")
         parts = rng.permuted(np.tile(np.arange(n), (self.D, 1)), axis=1).T
         return self._from_unit((parts + rng.random((n, self.D))) / max(n, 1))
 
     def filling(self, n: int, rng: np.random.Generator) -> Array:
         """``n`` points that fill the box evenly, ``(n, D)``: a scrambled Sobol sequence.
 
-        Of more than 64 inputs it would take very many points to be even in any two: there it is a Latin hypercube.
+        With more than 64 inputs it would take very many points to be even in each pair: there it is a Latin hypercube.
         """
-        n = validation.count(n, "n")
+        n = checks.count(n, "n")
         if self.D > _MOST_FOR_SOBOL:
             return self.latin_hypercube(n, rng)
-        from scipy.stats import qmc  # it takes half a second to import, and most choices do without it
+        from scipy.stats import qmc  # importing it takes half a second, and most choices do not need it
 
         # Whole powers of two, cut: SciPy warns about any other number, and the points are the same.
         points = qmc.Sobol(self.D, scramble=True, rng=_seed(rng)).random_base2(max(n - 1, 0).bit_length())
@@ -130,8 +130,8 @@ class Box:
 
 
 def _seed(rng: np.random.Generator) -> int:
-    # SciPy would spawn a child, which leaves no trace in the generator's state: a generator
-    # restored from a file would then repeat itself.
+    # SciPy would spawn a child generator, which does not change the state of its parent: a generator
+    # restored from a file would then give the same points again.
     return int(rng.integers(2**63))
 
 

@@ -7,27 +7,35 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ridgeway.box import Box
-from ridgeway.pool import CANDIDATES
-from ridgeway.record import Record
-from ridgeway.spaces import Space
+from ridgeway.active.box import Box
+from ridgeway.active.history import Record
+from ridgeway.active.pool import CANDIDATES
+from ridgeway.active.spaces import Space
+from ridgeway.gp.embeddings import Embedding
 from ridgeway.types import Array
-
-_A_FEW = 2  # points of a pool of which the farthest from all others goes on filling the space
 
 Kind = Literal["filling", "random", "latin-hypercube"]
 
 
 @dataclass(frozen=True)
 class Design:
-    """A way to choose points by their place alone; ``forever`` if no model takes over."""
+    """A way to choose points without a model; ``forever`` if no model takes over later.
+
+    Attributes
+    ----------
+    among_first, among_later
+        A pool is filled by the point farthest from all others, of this many drawn at random: of many for the
+        first points, so that they are far apart, and of few later, because the farthest of all are much alike.
+    """
 
     kind: Kind
     forever: bool
+    among_first: int = CANDIDATES
+    among_later: int = 2
 
     @classmethod
     def named(cls, acquisition: Any, space: Space) -> Design:
-        """The design an acquisition begins with, or is."""
+        """The design that an acquisition begins with, or that it is."""
         if acquisition == "random":
             return cls("random", True)
         if acquisition == "latin-hypercube":
@@ -39,20 +47,19 @@ class Design:
     def points(self, n: int, first: int, size: int, seed: int, record: Record) -> Array:
         """Points number ``first`` to ``first + n - 1`` of a design of ``size`` points, then of the next one.
 
-        Each point depends on its number and on what has been seen, not on how many are asked for at a
-        time, so a design goes on where it was.
+        Each point depends on its number and on the points seen so far, not on how many are asked for at a
+        time, so a design continues where it stopped.
         """
         space = record.space
         if isinstance(space, Box):
             for i in range(first, first + n):
-                record = record.with_out(self._unseen(space, i, size, seed, record)[None])
-            return record.out[-n:]
+                record = record.with_pending(self._unseen(space, i, size, seed, record)[None])
+            return record.pending[-n:]
         taken, chosen = list(np.flatnonzero(~record.free)), []
         for i in range(first, first + n):
             rng = np.random.default_rng([seed, 0, i])
             if self.kind == "filling":
-                # Far apart at first; later the farthest of a few, because the farthest of all are much alike.
-                index = space.spread(1, rng, taken, CANDIDATES if i < size else _A_FEW)
+                index = space.spread(1, rng, taken, self.among_first if i < size else self.among_later)
             else:
                 index = space.uniform(1, rng, taken)
             chosen.append(int(index[0]))
@@ -61,7 +68,7 @@ class Design:
 
     def _unseen(self, box: Box, i: int, size: int, seed: int, record: Record) -> Array:
         x = self._in_box(box, i, size, seed)
-        while record.has_seen(x):  # told to a new learner with an old one's seed: take its place in the next design
+        while record.has_seen(x):  # by a learner with the same seed: take the point of this number in the next design
             i += size
             x = self._in_box(box, i, size, seed)
         return x
@@ -73,3 +80,9 @@ class Design:
         if self.kind == "latin-hypercube":
             return box.latin_hypercube(size, rng)[i % size]
         return box.filling(size, rng)[i % size]
+
+
+def default_size(embedding: Embedding) -> int:
+    """How many points fill the space before a model chooses: ``2 d + 4``, at least 6."""
+    d = embedding.n_directions or 2
+    return max(6, 2 * int(d) + 4)

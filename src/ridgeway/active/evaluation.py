@@ -1,4 +1,4 @@
-"""Running the user's function: one experiment at a time, or several in flight."""
+"""Running the user's function: one experiment at a time, or several at once."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from ridgeway import outcome, validation
-from ridgeway.outcome import Outcome
+from ridgeway import checks
+from ridgeway.active import outcome
+from ridgeway.active.outcome import Outcome
 from ridgeway.types import Array
 
 Function = Callable[[Array], Any]
@@ -46,22 +47,22 @@ class _Flight:
         """When it was finished or ran out of time; infinite while it may go on."""
         done = math.inf
         if self.future.done():
-            # Those who wait for a future are woken before it calls back.
+            # A future wakes those who wait for it before it runs its callbacks, so the time may not be set yet.
             done = time.monotonic() if self.done is None else self.done
         deadline = math.inf if timeout is None else self.submitted + timeout
         return min(done, deadline) if done < math.inf or time.monotonic() >= deadline else math.inf
 
 
 class Evaluations:
-    """Experiments in flight: submit points while there is room, and take outcomes as they come.
+    """Experiments in flight: submit points while there is room, and take outcomes as they arrive.
 
     Without ``executor``, with one worker and no ``timeout``, ``f`` runs in the caller's thread when
-    its outcome is asked for. With more workers or a ``timeout`` it runs in threads that do not keep
+    its outcome is asked for. With more workers or a ``timeout`` it runs in daemon threads, which do not keep
     Python from ending. An ``executor`` of :mod:`concurrent.futures`, dask or loky is used as it is
     and never shut down; ``workers=None`` takes as many as it has.
 
     An experiment that takes longer than ``timeout`` seconds is reported as failed. It cannot be
-    stopped: an executor's worker makes no room until it ends (a thread of ours is left to itself),
+    stopped: an executor's worker stays occupied until it ends (a daemon thread is abandoned),
     and what it returns then is ignored.
 
     >>> with Evaluations(lambda x: x.sum(), workers=2) as running:
@@ -85,14 +86,14 @@ class Evaluations:
         self._f = f
         self._executor = executor
         self._lazy = executor is None and self.workers == 1 and timeout is None
-        self._waiting: deque[Array] = deque()  # in the caller's thread: not begun
+        self._waiting: deque[Array] = deque()  # to run in the caller's thread, not begun
         self._flights: list[_Flight] = []  # in the order of submission
         self._hung: list[Future[Any]] = []  # reported as failed, and perhaps still running
         self._closed = False
 
     @property
     def in_flight(self) -> int:
-        """How many were submitted whose outcome was not taken."""
+        """How many experiments were submitted whose outcome was not taken yet."""
         return len(self._waiting) + len(self._flights)
 
     @property
@@ -130,7 +131,7 @@ class Evaluations:
         self._flights.remove(flight)
         end = flight.end(self.timeout)
         if self.timeout is not None and end >= flight.submitted + self.timeout:
-            # One that had not begun makes room at once, and for a thread of our own another can be had.
+            # One that had not begun frees its worker at once; a daemon thread can be replaced by another.
             if not flight.future.cancel() and self._executor is not None:
                 self._hung.append(flight.future)
             reason = f"took longer than the time limit of {self.timeout:g} s"
@@ -138,7 +139,7 @@ class Evaluations:
         return outcome.read(flight.x, flight.future, end - flight.submitted)
 
     def close(self) -> None:
-        """Forget what is in flight, and cancel what has not begun; the executor stays open."""
+        """Drop all experiments in flight, and cancel those that have not begun; the executor stays open."""
         self._closed = True
         for flight in self._flights:
             flight.future.cancel()
@@ -166,11 +167,11 @@ class Evaluations:
             return _in_daemon_thread(self._f, x)
         if isinstance(self._executor, ThreadPoolExecutor):
             return self._executor.submit(self._f, x)
-        # dask takes calls with equal arguments for one and the same: a repeated experiment needs its own mark.
+        # dask runs calls with equal arguments only once: a repeated experiment needs an argument of its own.
         return self._executor.submit(_call_elsewhere, self._f, x, uuid4().hex)
 
     def _first(self) -> _Flight:
-        """The flight that ends first, by result or by time limit; waits until there is one."""
+        """The experiment that ends first, by result or by time limit; waits until there is one."""
         while True:
             ends = [flight.end(self.timeout) for flight in self._flights]
             if min(ends) < math.inf:
@@ -206,7 +207,7 @@ def _in_daemon_thread(f: Function, x: Array) -> Future[Any]:
 
 
 def _call_elsewhere(f: Function, x: Array, _: str) -> Any:
-    """``f(x)`` in another process, where an exception that cannot travel would break the whole pool."""
+    """``f(x)`` in another process, where an exception that cannot be pickled would break the whole executor."""
     try:
         return f(x)
     except Exception as error:
@@ -230,9 +231,9 @@ def _checked_workers(workers: int | None, executor: Any, timeout: float | None) 
     offered = getattr(executor, "_max_workers", None)
     if workers is None:
         return offered if isinstance(offered, int) else 1
-    workers = validation.count(workers, "workers", 1)
+    workers = checks.count(workers, "workers", 1)
     if timeout is not None and isinstance(offered, int) and workers > offered:
-        # The others would wait in a queue while their clock runs.
+        # The others would wait in a queue while their time limit runs.
         raise ValueError(f"workers must be at most the executor's {offered} where there is a timeout, got {workers}")
     return workers
 

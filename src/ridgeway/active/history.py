@@ -1,4 +1,4 @@
-"""``Record``: what has been asked, told and failed in one space. A value: every change is a new one."""
+"""``Record``: the observed, pending and failed points of one space. A value: every change makes a new one."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ridgeway import names, validation
-from ridgeway.pool import Pool
-from ridgeway.spaces import Space
+from ridgeway import checks, names
+from ridgeway.active.pool import Pool
+from ridgeway.active.spaces import Space
 from ridgeway.types import Array
 
-_SAME = 1e-6  # of an input's range: points this close are one, whatever a spreadsheet rounded
+_SAME = 1e-6  # of an input's range: points this close are the same, because a spreadsheet may have rounded them
 
 
 @dataclass(frozen=True)
 class Record:
-    """Observations, points that are out for evaluation, and points that failed."""
+    """Observations, pending points, and points that failed."""
 
     space: Space
     X: Array  # (n, D) observed
     y: Array  # (n,)
     noise: Array  # (n,) known noise variances, 0 where nothing is known
-    out: Array  # (m, D)
+    pending: Array  # (m, D) asked for, without an outcome yet
     failed: Array  # (k, D)
     reasons: tuple[str, ...]  # (k,)
 
     def __post_init__(self) -> None:
-        for array in (self.X, self.y, self.noise, self.out, self.failed):
-            array.flags.writeable = False  # they are handed out
+        for array in (self.X, self.y, self.noise, self.pending, self.failed):
+            array.flags.writeable = False  # callers get them without a copy
 
     @classmethod
     def empty(cls, space: Space) -> Record:
@@ -55,7 +55,7 @@ class Record:
     @property
     def seen(self) -> Array:
         """Every point that need not be asked for again, ``(n + m + k, D)``."""
-        return np.vstack([self.X, self.out, self.failed])
+        return np.vstack([self.X, self.pending, self.failed])
 
     def has_seen(self, x: Array) -> bool:
         """Whether the point ``x (D,)`` need not be asked for again."""
@@ -63,7 +63,7 @@ class Record:
 
     @property
     def free(self) -> npt.NDArray[np.bool_]:
-        """Which points of a pool have not been seen, ``(M,)``; copies of a seen one have been, too."""
+        """Which points of a pool have not been seen, ``(M,)``; a copy of a seen point counts as seen."""
         assert isinstance(self.space, Pool)
         free = np.ones(len(self.space), dtype=bool)
         for x in self.seen:
@@ -72,7 +72,7 @@ class Record:
 
     @property
     def n_left(self) -> float:
-        """How many points have not been seen: without end in a box."""
+        """How many points have not been seen: infinitely many in a box."""
         return float(self.free.sum()) if isinstance(self.space, Pool) else np.inf
 
     def check_left(self, n: int) -> None:
@@ -82,15 +82,15 @@ class Record:
             spent = "the pool is exhausted" if left == 0 else f"the pool has only {left:.0f} points left"
             raise ValueError(f"n must be at most the number of points left: {spent}, {n} asked")
 
-    def with_out(self, X: Array) -> Record:
-        """With the points ``X`` out for evaluation."""
-        return replace(self, out=np.vstack([self.out, X]))
+    def with_pending(self, X: Array) -> Record:
+        """With the points ``X`` pending as well."""
+        return replace(self, pending=np.vstack([self.pending, X]))
 
-    def told(self, x: Any, y: Any, noise_variance: Any = None, outside: bool = False) -> Record:
+    def with_outcomes(self, x: Any, y: Any, noise_variance: Any = None, outside: bool = False) -> Record:
         """With outcomes ``y`` at points ``x``; NaN is a failure."""
         X = self._points(x, outside)
         y = self._outcomes(y, X.shape[0])
-        known = validation.noise_variance(noise_variance, X.shape[0])
+        known = checks.noise_variance(noise_variance, X.shape[0])
         noise = np.zeros(X.shape[0]) if known is None else known
         good = ~np.isnan(y)
         record = self._settled(X)
@@ -100,10 +100,10 @@ class Record:
             y=np.concatenate([record.y, y[good]]),
             noise=np.concatenate([record.noise, noise[good]]),
             failed=np.vstack([record.failed, X[~good]]),
-            reasons=record.reasons + ("told NaN",) * int((~good).sum()),
+            reasons=record.reasons + ("the outcome is NaN",) * int((~good).sum()),
         )
 
-    def failing(self, x: Any, reason: str) -> Record:
+    def with_failures(self, x: Any, reason: str) -> Record:
         """With points ``x`` as failures."""
         X = self._points(x, outside=True)
         record = self._settled(X)
@@ -111,21 +111,23 @@ class Record:
             record, failed=np.vstack([record.failed, X]), reasons=record.reasons + (str(reason),) * X.shape[0]
         )
 
-    def without_out(self, x: Any) -> Record:
-        """With points ``x`` no longer out."""
+    def without_pending(self, x: Any) -> Record:
+        """With points ``x`` no longer pending."""
         X = self._points(x, outside=True)
         record = self._settled(X)
-        if len(self.out) - len(record.out) < X.shape[0]:
-            raise ValueError(f"x must be out for evaluation, got {X.shape[0]} of which some are not: {x!r}")
+        if len(self.pending) - len(record.pending) < X.shape[0]:
+            raise ValueError(f"x must be pending, got {X.shape[0]} of which some are not: {x!r}")
         return record
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able; the space is not in it."""
-        arrays = {name: getattr(self, name).tolist() for name in ("X", "y", "noise", "out", "failed")}
-        return {**arrays, "reasons": list(self.reasons)}
+        """A description that JSON can hold, without the space; pending points have the key ``"out"`` of old files."""
+        arrays = {"X": self.X, "y": self.y, "noise": self.noise, "out": self.pending, "failed": self.failed}
+        return {**{name: array.tolist() for name, array in arrays.items()}, "reasons": list(self.reasons)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], space: Space) -> Record:
+        """The record that :meth:`to_dict` described."""
+
         def points(name: str) -> Array:
             return np.array(values[name], dtype=float).reshape(-1, space.D)
 
@@ -135,7 +137,7 @@ class Record:
     def _points(self, x: Any, outside: bool) -> Array:
         if np.ndim(x) == 1:
             x = np.asarray(x)[None]
-        X = validation.dense(validation.inputs(x, name="x"))
+        X = checks.dense(checks.inputs(x, name="x"))
         if X.shape[1] != self.space.D:
             raise ValueError(f"x must have {self.space.D} inputs as the space has, got {X.shape[1]}")
         X = self._as_asked(X)
@@ -144,25 +146,25 @@ class Record:
         return X
 
     def _as_asked(self, X: Array) -> Array:
-        """``X`` with points that are out in all their digits, whatever a spreadsheet rounded."""
+        """``X`` with pending points in all their digits, which a spreadsheet may have rounded."""
         X = X.copy()
         for x in X:
-            gap = self._gaps(self.out, x)
+            gap = self._gaps(self.pending, x)
             if gap.size and gap.min() <= _SAME:
-                x[:] = self.out[int(np.argmin(gap))]
+                x[:] = self.pending[int(np.argmin(gap))]
         return X
 
     def _check_inside(self, X: Array) -> None:
         if isinstance(self.space, Pool):
-            strange = np.flatnonzero(self.space.index_of(X) < 0)
-            if strange.size:
+            foreign = np.flatnonzero(self.space.index_of(X) < 0)
+            if foreign.size:
                 raise ValueError(
-                    f"x must be points of the pool, but row {strange[0]} is not (pass outside=True if meant)"
+                    f"x must be points of the pool, but row {foreign[0]} is not (pass outside=True if meant)"
                 )
             return
-        strange = np.flatnonzero(~self.space.contains(X))
-        if strange.size:
-            i = int(strange[0])
+        foreign = np.flatnonzero(~self.space.contains(X))
+        if foreign.size:
+            i = int(foreign[0])
             lower, upper = self.space.bounds
             j = int(np.argmax(np.maximum(lower - X[i], X[i] - upper) / (upper - lower)))
             raise ValueError(
@@ -173,7 +175,7 @@ class Record:
     def _outcomes(self, y: Any, n: int) -> Array:
         if np.ndim(y) == 0:
             y = [y]
-        values = validation.numeric(y, "y")
+        values = checks.numeric(y, "y")
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.shape != (n,):
@@ -186,16 +188,16 @@ class Record:
         return values
 
     def _settled(self, X: Array) -> Record:
-        """With those of ``X`` that are out no longer out; each settles one."""
-        out = self.out
+        """Without those pending points that are in ``X``; each of ``X`` removes at most one."""
+        pending = self.pending
         for x in X:
-            gap = self._gaps(out, x)
+            gap = self._gaps(pending, x)
             if gap.size and gap.min() <= _SAME:
-                out = np.delete(out, int(np.argmin(gap)), axis=0)
-        return replace(self, out=out)
+                pending = np.delete(pending, int(np.argmin(gap)), axis=0)
+        return replace(self, pending=pending)
 
     def _gaps(self, X: Array, x: Array) -> Array:
-        """How far ``x`` is from each of ``X``, in parts of an input's range, ``(n,)``."""
+        """Largest distance in any input between ``x`` and each of ``X``, relative to the input's range, ``(n,)``."""
         lower, upper = self.space.bounds
         gaps: Array = np.abs((X - x) / (upper - lower)).max(axis=1, initial=0.0)
         return gaps

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway import checks
 from ridgeway import progress as progresses
-from ridgeway import validation
-from ridgeway.evaluation import Evaluations
-from ridgeway.learner import ActiveLearner
-from ridgeway.outcome import Outcome
-from ridgeway.spaces import Space
+from ridgeway.active.evaluation import Evaluations
+from ridgeway.active.learner import ActiveLearner
+from ridgeway.active.outcome import Outcome
+from ridgeway.active.spaces import Space
 from ridgeway.types import Array
 
 Callback = Callable[[ActiveLearner], Any]
@@ -43,21 +43,22 @@ def learn(
         The experiment: a function of one point ``(D,)`` that returns a number. NaN, infinity or an
         exception is a failed experiment, which counts towards the budget.
     space
-        ``Box``, ``Pool``, or an :class:`ActiveLearner` to go on with. Hand over a learner of your own to
-        keep everything that was learned if the loop is interrupted.
+        ``Box``, ``Pool``, or an :class:`ActiveLearner` to continue with. Pass a learner of your own to keep
+        everything that was learned if the loop is interrupted.
     budget
         Experiments in all, failures and those of earlier loops included.
     callback
         Called with the learner after each outcome; return ``True`` to stop.
     executor, workers, timeout
-        Any :class:`concurrent.futures.Executor`, how many experiments are out at a time (all that the
-        executor has, or 1), and the seconds that one may take.
+        Any :class:`concurrent.futures.Executor`, how many experiments run at a time (as many as the executor
+        has workers, or 1), and the seconds that one may take.
     stop_below, patience
-        Stop early once ``patience`` choices in a row promised less than ``stop_below`` nats.
+        Stop early once ``patience`` choices in a row were expected to give less than ``stop_below`` nats.
     most_failures
-        Failures in a row after which something else is wrong: the last one is raised.
+        After this many failures in a row the last one is raised: something else must be wrong.
     progress
-        A function of a sentence; ``None`` is the learner's own, or a line in a terminal; ``False`` nothing.
+        A function that is called with a sentence. ``None`` uses the learner's own, or a line in a terminal;
+        ``False`` shows nothing.
     options
         Of :class:`ActiveLearner`: ``embedding``, ``acquisition``, ``random_state`` and others.
 
@@ -70,11 +71,11 @@ def learn(
     """
     learner = _learner(space, options)
     say = progresses.resolve(learner.progress if progress is None else progress)
-    budget = validation.count(budget, "budget", 1)
+    budget = checks.count(budget, "budget", 1)
     rule = _Rule(stop_below, patience, most_failures)
     workers = 1 if workers is None and executor is None else workers
     learner.ended = ""
-    flying: list[Array] = []
+    running: list[Array] = []
     fitting, learner.progress = learner.progress, lambda message: say(f"{_so_far(learner, budget)} · {message}")
     try:
         with Evaluations(f, executor, workers, timeout) as experiments:
@@ -83,26 +84,26 @@ def learn(
                     if not learner.record.n_left:
                         learner.ended = "the pool is exhausted"
                         break
-                    flying.append(learner.ask())
-                    experiments.submit(flying[-1])
+                    running.append(learner.ask())
+                    experiments.submit(running[-1])
                     learner.ended = rule.after_ask(learner)
                 if not experiments.in_flight and learner.ended:
                     break
                 say(_so_far(learner, budget))
                 outcome = experiments.next()
                 _take(learner, outcome)
-                flying = [x for x in flying if not np.array_equal(x, outcome.x)]
+                running = [x for x in running if not np.array_equal(x, outcome.x)]
                 rule.after_outcome(outcome)
                 if callback is not None and callback(learner):
                     learner.ended = "stopped by the callback"
     finally:
         learner.progress = fitting
         progresses.clear(say)
-        for x in flying:  # interrupted: their outcomes will not come
+        for x in running:  # interrupted: their outcomes will not arrive
             if (learner.pending == x).all(axis=1).any():
                 learner.withdraw(x)
     if learner.record.n:
-        say(f"{_so_far(learner, budget)} · a last look for other explanations")
+        say(f"{_so_far(learner, budget)} · a last search for other modes")
         learner.search_again()
         progresses.clear(say)
     learner.ended = learner.ended or f"the budget of {budget} experiments is spent"
@@ -140,15 +141,15 @@ class _Rule:
         if stop_below is not None and not (isinstance(stop_below, Real) and np.isfinite(float(stop_below))):
             raise ValueError(f"stop_below must be a number of nats or None, got {stop_below!r}")
         self.stop_below = stop_below
-        self.patience = validation.count(patience, "patience", 1)
-        self.most_failures = validation.count(most_failures, "most_failures", 1)
+        self.patience = checks.count(patience, "patience", 1)
+        self.most_failures = checks.count(most_failures, "most_failures", 1)
         self.small = 0
         self.failures = 0
 
     def after_ask(self, learner: ActiveLearner) -> str:
-        """Why to stop, if the last choices promised too little."""
+        """Why to stop, if too little information was expected of the last choices."""
         expected = learner.expected[-1]
-        if self.stop_below is None or np.isnan(expected):  # a point that fills the space promises nothing by itself
+        if self.stop_below is None or np.isnan(expected):  # a point that fills the space has no expected information
             return ""
         self.small = self.small + 1 if expected < self.stop_below else 0
         if self.small < self.patience:
@@ -156,7 +157,7 @@ class _Rule:
         return f"the last {self.patience} choices each promised less than {self.stop_below:g} nats"
 
     def after_outcome(self, outcome: Outcome) -> None:
-        """Raise if nothing but failures comes back."""
+        """Raise after too many failures in a row."""
         self.failures = self.failures + 1 if outcome.value is None else 0
         if self.failures >= self.most_failures:
             raise RuntimeError(

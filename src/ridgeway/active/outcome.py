@@ -34,7 +34,7 @@ class Outcome:
 
 
 def read(x: Array, future: Future[Any], seconds: float) -> Outcome:
-    """What a finished future says; raises what is no matter of a single experiment."""
+    """The outcome in a finished future; an error that is not the experiment's own is raised."""
     if future.cancelled():
         raise RuntimeError("the executor cancelled an experiment: was it shut down?")
     error = future.exception()
@@ -49,9 +49,9 @@ def read(x: Array, future: Future[Any], seconds: float) -> Outcome:
 
 
 def _number(value: Any) -> float:
-    """What ``f`` returned as one float, or a TypeError that says what it was."""
+    """What ``f`` returned as one float; anything else is a TypeError that shows it."""
     if np.ma.is_masked(value):
-        return math.nan  # NumPy would give what stands under the mask
+        return math.nan  # NumPy would give the value under the mask
     try:
         array = np.asarray(value)
     except Exception as error:

@@ -1,13 +1,13 @@
-"""``Outlook``: what is believed about ``f`` at new points while others are still out for evaluation.
+"""``PendingBelief``: what is believed about ``f`` at new points, given that others are pending.
 
 The marginal of one point (paper eqs. 18-19) extends to several. With ``C`` the covariance of
 ``f`` at the mode, ``m`` its mean and ``F Fᵀ`` the covariance of ``theta``::
 
     C̃(x, x') = 4/3 C(x, x') + ∂m F · ∂m' F + ∂V F · ∂V' F / (3 √(V V'))
 
-is a covariance function whose diagonal is the MGP's variance. Points that are out are
-conditioned on as if they had been observed with the noise learned so far: that needs no
-outcome, so nothing is imagined and nothing is drawn.
+is a covariance function whose diagonal is the MGP's variance. Pending points are conditioned on
+as if they had been observed with the noise learned so far. The variance given them does not depend
+on their outcomes, so none has to be guessed or drawn.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
-from ridgeway import marginal
-from ridgeway.features import Adjoint, Bars, Features, Points, Spread, View
-from ridgeway.marginal import Moments
-from ridgeway.threads import blas_threads
+from ridgeway.active.component_view import Adjoint, ComponentView, Features, MomentAdjoint, ReducedPoints, Spread
+from ridgeway.blas import blas_threads
+from ridgeway.gp import moments
+from ridgeway.gp.moments import Moments
 from ridgeway.types import Array, Inputs
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 #: Derivatives of a score in the marginal variance and in the variance at the mode, ``(M,)`` each.
 Slopes = Callable[[Moments], tuple[Array, Array]]
-_TINY = 1e-150  # stands for a distance of 0 where it divides its own derivative
+_TINY = 1e-150  # replaces a distance of 0 where a derivative is divided by it
 
 
-class _Out(NamedTuple):
-    """Points that are out, and the factors that condition on them."""
+class _PendingPoints(NamedTuple):
+    """Pending points, and the factors that condition on them."""
 
     X: Array  # (B, D) in the user's units
     z: Array  # (B, r)
@@ -45,46 +45,55 @@ class _Out(NamedTuple):
 
 
 class _Conditional(NamedTuple):
-    """Moments given what is out, and what their derivatives need."""
+    """Moments given the pending points, and what their derivatives need."""
 
     moments: Moments
     features: list[Features]
     deviations: Array  # (components, M)
-    full: Array  # (M, B) C̃ with what is out, times its inverse there
+    full: Array  # (M, B) C̃ with the pending points, times the inverse of C̃ + noise between them
     plain: Array  # (M, B) the same of C
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """A belief, and points that are out; ``known_noise`` is the variance an observation is known to have beforehand."""
+class PendingBelief:
+    """A belief, and pending points that it is conditioned on; none at first.
+
+    ``known_noise`` is the noise variance that an observation is known to have, beside the learned one.
+    """
 
     belief: Belief
     spread: Spread = "mgp"
-    out: _Out | None = None
+    pending: _PendingPoints | None = None
     known_noise: float = 0.0  # in the user's units
 
     @property
     def noise(self) -> float:
-        """Variance of an observation's noise, known and learned, in the engine's units."""
+        """Variance of an observation's noise, known and learned, with outputs standardised."""
         return (self.belief.noise_variance + self.known_noise) / self.belief.output.scale**2
 
     @property
-    def n_out(self) -> int:
-        return 0 if self.out is None else self.out.X.shape[0]
+    def n_pending(self) -> int:
+        """How many points are pending."""
+        return 0 if self.pending is None else self.pending.X.shape[0]
+
+    @property
+    def known_inputs(self) -> Array:
+        """Inputs of all observations and pending points, ``(n + B, D)``."""
+        return self.belief.X if self.pending is None else np.vstack([self.belief.X, self.pending.X])
 
     @property
     def information(self) -> float:
-        """What observing all the points that are out would tell about the hyperparameters, in nats."""
-        if self.out is None:
+        """Joint information of the pending points' observations about the hyperparameters, in nats."""
+        if self.pending is None:
             return 0.0
-        (full, _), (plain, _) = self.out.full_factor, self.out.plain_factor
+        (full, _), (plain, _) = self.pending.full_factor, self.pending.plain_factor
         return float(np.log(np.diagonal(full)).sum() - np.log(np.diagonal(plain)).sum())
 
-    def given(self, X: Array) -> Outlook:
-        """With the points ``X (n, D)`` out as well."""
+    def given(self, X: Array) -> PendingBelief:
+        """With the points ``X (n, D)`` pending as well."""
         if X.shape[0] == 0:
             return self
-        X = X if self.out is None else np.vstack([self.out.X, X])
+        X = X if self.pending is None else np.vstack([self.pending.X, X])
         z, _ = self._coordinates(X)
         residual = self._residual(X, X, z, z)
         with blas_threads(self.belief.y.shape[0]):
@@ -93,47 +102,47 @@ class Outlook:
             plain, full = self._covariances(features, features, deviations, deviations, residual)
         noise = self.noise * np.eye(X.shape[0])
         factors = [(cholesky(covariance + noise), False) for covariance in (full, plain)]
-        return replace(self, out=_Out(X, z, features, deviations, *factors))
+        return replace(self, pending=_PendingPoints(X, z, features, deviations, *factors))
 
-    def points(self, X: Inputs) -> Points:
+    def reduced(self, X: Inputs) -> ReducedPoints:
         """``X (M, D)``, in the user's units, in reduced coordinates."""
         z, rho = self._coordinates(X)
-        return Points(z, rho, self.cross(X, z))
+        return ReducedPoints(z, rho, self.cross(X, z))
 
     def cross(self, X: Inputs, z: Array) -> Array:
-        """Inner products of ``X`` with the points that are out beyond what the data span, ``(M, B)``."""
-        if self.out is None:
+        """Inner products of ``X`` with the pending points, beyond what the data span, ``(M, B)``."""
+        if self.pending is None:
             return np.zeros((z.shape[0], 0))
-        return self._residual(X, self.out.X, z, self.out.z)
+        return self._residual(X, self.pending.X, z, self.pending.z)
 
-    def moments(self, points: Points) -> Moments:
+    def moments(self, points: ReducedPoints) -> Moments:
         """Mean and both variances of ``f`` at the points; in blocks, so memory stays bounded."""
-        if self.out is None:
+        if self.pending is None:
             return self.belief.reduced_moments(points.z, points.rho, self.spread)
         n, p = self.belief.y.shape[0], self.belief.components[0].gp.theta.shape[0]
-        step = marginal.block_size(n, p)
+        step = moments.block_size(n, p)
         with blas_threads(n):
             parts = [
-                self._conditional(Points(*(part[start : start + step] for part in points))).moments
+                self._conditional(ReducedPoints(*(part[start : start + step] for part in points))).moments
                 for start in range(0, points.z.shape[0], step)
             ]
         return Moments(*(np.concatenate(p) for p in zip(*parts, strict=True)))
 
-    def pull_back(self, points: Points, slopes: Slopes) -> tuple[Moments, Adjoint]:
-        """Moments at few points, and the adjoint of the function of them whose slopes are given."""
+    def pull_back(self, points: ReducedPoints, slopes: Slopes) -> tuple[Moments, Adjoint]:
+        """Moments at few points, and the derivatives in the points of a function of them whose slopes are given."""
         there = self._conditional(points)
         of_variance, of_plain = slopes(there.moments)
         parts = [
             view.pull_back(
                 there.features[i],
                 points,
-                self._bars(i, there, of_variance, of_plain),
-                None if self.out is None else self.out.features[i],
+                self._component_adjoint(i, there, of_variance, of_plain),
+                None if self.pending is None else self.pending.features[i],
             )
             for i, view in enumerate(self._views)
         ]
         z, rho, cross = (sum(terms) for terms in zip(*parts, strict=True))
-        if self._by_distance:  # the last coordinate is √rho, which is nobody's but rho's
+        if self._by_distance:  # the last coordinate is √rho: its derivative belongs to rho
             z, rho = z[:, :-1], rho + 0.5 * z[:, -1] / np.maximum(points.z[:, -1], _TINY)
         return there.moments, Adjoint(z, rho, cross)
 
@@ -146,15 +155,15 @@ class Outlook:
         z, _ = space.project(X)
         inner = adjoint.z - 2.0 * adjoint.rho[:, None] * z
         total = 2.0 * adjoint.rho[:, None] * scaling.scaled(X)
-        if self.out is not None:
-            inner -= adjoint.cross @ self.out.z[:, : space.r]
-            total += adjoint.cross @ scaling.scaled(self.out.X)
+        if self.pending is not None:
+            inner -= adjoint.cross @ self.pending.z[:, : space.r]
+            total += adjoint.cross @ scaling.scaled(self.pending.X)
         result: Array = (total + space.lift(inner)) / scaling.half_width
         return result
 
     @property
-    def _views(self) -> list[View]:
-        return [View(c, self.belief.prior_variance(c), self.spread) for c in self.belief.components]
+    def _views(self) -> list[ComponentView]:
+        return [ComponentView(c, self.spread) for c in self.belief.components]
 
     @property
     def _weights(self) -> Array:
@@ -166,7 +175,7 @@ class Outlook:
 
     def _coordinates(self, X: Inputs) -> tuple[Array, Array]:
         z, rho = self.belief.reduced_coordinates(X)
-        if self._by_distance:  # a distance of exactly 0 has no derivative of its own
+        if self._by_distance:  # a distance is not differentiable at exactly 0
             z[:, -1] = np.maximum(z[:, -1], _TINY)
         return z, rho
 
@@ -177,8 +186,7 @@ class Outlook:
         return space.scaling.inner(X, Y) - zx[:, : space.r] @ zy[:, : space.r].T
 
     def _deviations(self, features: list[Features]) -> Array:
-        means = np.stack([f.mean for f in features])
-        return means - self._weights @ means
+        return moments.deviations(self._weights, np.stack([f.mean for f in features]))
 
     def _covariances(
         self, x: list[Features], b: list[Features], of_x: Array, of_b: Array, residual: Array
@@ -188,29 +196,29 @@ class Outlook:
         plain, full = (np.einsum("c,cmb->mb", self._weights, np.stack(p)) for p in zip(*parts, strict=True))
         return plain, full + np.einsum("c,cm,cb->mb", self._weights, of_x, of_b)
 
-    def _conditional(self, points: Points) -> _Conditional:
+    def _conditional(self, points: ReducedPoints) -> _Conditional:
         features = [view.features(points.z) for view in self._views]
-        w, deviations = self._weights, self._deviations(features)
-        own = [view.variance(f, points.rho) for view, f in zip(self._views, features, strict=True)]
-        mean = w @ np.stack([f.mean for f in features])
-        variance = w @ (np.stack(own) + deviations**2)
-        plain = w @ np.stack([f.V for f in features])
-        if self.out is None:
+        deviations = self._deviations(features)
+        parts = [
+            Moments(f.mean, view.variance(f, points.rho), f.V) for view, f in zip(self._views, features, strict=True)
+        ]
+        mean, variance, plain = mixed = moments.mix(self._weights, parts)
+        if self.pending is None:
             none = np.zeros((points.z.shape[0], 0))
-            return _Conditional(Moments(mean, variance, plain), features, deviations, none, none)
-        C, full = self._covariances(features, self.out.features, deviations, self.out.deviations, points.cross)
-        of_full, of_plain = cho_solve(self.out.full_factor, full.T).T, cho_solve(self.out.plain_factor, C.T).T
-        floor = marginal.RELATIVE_VARIANCE_FLOOR * max(c.gp.output_variance for c in self.belief.components)
+            return _Conditional(mixed, features, deviations, none, none)
+        C, full = self._covariances(features, self.pending.features, deviations, self.pending.deviations, points.cross)
+        of_full, of_plain = cho_solve(self.pending.full_factor, full.T).T, cho_solve(self.pending.plain_factor, C.T).T
+        floor = moments.RELATIVE_VARIANCE_FLOOR * max(c.gp.output_variance for c in self.belief.components)
         variance = np.maximum(variance - np.einsum("mb,mb->m", full, of_full), floor)
         plain = np.maximum(plain - np.einsum("mb,mb->m", C, of_plain), floor)
         return _Conditional(Moments(mean, variance, plain), features, deviations, of_full, of_plain)
 
-    def _bars(self, i: int, there: _Conditional, of_variance: Array, of_plain: Array) -> Bars:
-        """Adjoints of one component's mean, variances and covariances with what is out."""
+    def _component_adjoint(self, i: int, there: _Conditional, of_variance: Array, of_plain: Array) -> MomentAdjoint:
+        """Derivatives of the score in one component's mean, variances and covariances with the pending points."""
         weight = self.belief.components[i].weight
         full = -2.0 * weight * of_variance[:, None] * there.full
         plain = -2.0 * weight * of_plain[:, None] * there.plain
         mean = 2.0 * weight * of_variance * there.deviations[i]
-        if self.out is not None:
-            mean = mean + full @ self.out.deviations[i]
-        return Bars(mean, weight * of_variance, weight * of_plain, full, plain)
+        if self.pending is not None:
+            mean = mean + full @ self.pending.deviations[i]
+        return MomentAdjoint(mean, weight * of_variance, weight * of_plain, full, plain)

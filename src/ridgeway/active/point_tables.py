@@ -1,4 +1,4 @@
-"""Tables of points, wherever they are: arrays, data frames and files."""
+"""Tables of points: arrays, data frames and files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import validation
+from ridgeway import checks
 from ridgeway.names import called
 
 SUFFIXES = (".csv", ".parquet", ".npy")
@@ -51,8 +51,8 @@ def _from_array(points: Any) -> Any:
     if array.dtype.kind == "c":
         raise TypeError(f"points must hold real numbers, got {array.dtype}")
     if array.dtype.kind in "US" and not isinstance(points, np.ndarray):
-        array = np.array(points, dtype=object)  # else one word turns all its neighbours into words
-    return array if array.dtype.kind not in "fiub" else validation.owned(array)
+        array = np.array(points, dtype=object)  # otherwise one string turns all numbers of the array into strings
+    return array if array.dtype.kind not in "fiub" else checks.owned(array)
 
 
 def _from_frame(frame: Any) -> tuple[Any, tuple[str, ...]]:
@@ -70,12 +70,12 @@ def _from_frame(frame: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _numbers(cells: Any, name: str) -> Any:
-    """A column of objects as floats; whatever is no number is named by its row."""
+    """A column of objects as floats; an error names the row of a cell that is not a number."""
     gaps = [cell is None or type(cell).__name__ == "NAType" for cell in cells]  # pandas.NA, without pandas
-    words = [i for i, cell in enumerate(cells) if not (gaps[i] or isinstance(cell, Real | Decimal | np.bool_))]
-    if words:
-        # One word makes a CSV reader take the whole column for words: name the one that is to blame.
-        i = next((i for i in words if not _reads_as_number(cells[i])), words[0])
+    texts = [i for i, cell in enumerate(cells) if not (gaps[i] or isinstance(cell, Real | Decimal | np.bool_))]
+    if texts:
+        # One cell of text makes a CSV reader read the whole column as text: name that cell.
+        i = next((i for i in texts if not _reads_as_number(cells[i])), texts[0])
         raise TypeError(f"points must hold numbers, but row {i}, column {name} is {cells[i]!r}")
     return np.array([np.nan if gap else float(cell) for cell, gap in zip(cells, gaps, strict=True)])
 
@@ -107,9 +107,9 @@ def _from_file(path: Path) -> tuple[Any, Names]:
 
 
 def _from_csv(path: Path, pandas: Any) -> tuple[Any, Names]:
-    # The header is read by itself: pandas would rename columns that share a name, and take a
-    # column without one for row labels.
-    # Every digit counts, as points are looked up by value; from 3.1 on pandas reads them all anyway.
+    # The header is read by itself: pandas would rename columns that share a name, and use a
+    # column without a name as row labels.
+    # All digits are needed, because points are looked up by value; from 3.1 on pandas reads them all by default.
     old = tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1)
     exact = {"float_precision": "round_trip"} if old else {}
     try:

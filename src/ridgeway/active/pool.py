@@ -1,4 +1,4 @@
-"""A pool: a fixed list of candidates, in memory or in a file larger than it."""
+"""A pool: a fixed list of points, in memory or in a file larger than memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ridgeway import checks
 from ridgeway import names as _names
-from ridgeway import tables, validation
-from ridgeway.rowindex import Indices, RowIndex
-from ridgeway.scaling import InputScaling
+from ridgeway.active import point_tables
+from ridgeway.active.rowindex import Indices, RowIndex
+from ridgeway.gp.scaling import InputScaling
 from ridgeway.types import Array, Inputs
 
-#: Bytes of float64 rows held at a time; a pool in a file is never read whole.
+#: Memory for the rows read at a time; a pool in a file is never read whole.
 BLOCK_BYTES = 2**24
 #: Candidates among which :meth:`Pool.spread` chooses, and the memory they may take.
 CANDIDATES, CANDIDATE_BYTES = 2000, 2**28
@@ -42,7 +43,7 @@ class Pool:
 
     def __init__(self, points: Any, names: Sequence[str] | None = None):
         self.path: str | None = str(points) if isinstance(points, str | Path) else None
-        array, found = tables.read(points)
+        array, found = point_tables.read(points)
         names = _names.checked(names, array.shape[1])
         found = _names.checked(found)
         if names is not None and found is not None and names != found:
@@ -62,7 +63,7 @@ class Pool:
 
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """The points as ``(start, block)`` with ``size`` rows of float64 each, by default 16 MB of them."""
-        size = max(1, BLOCK_BYTES // (8 * self.D)) if size is None else validation.count(size, "size", 1)
+        size = max(1, BLOCK_BYTES // (8 * self.D)) if size is None else checks.count(size, "size", 1)
         for start in range(0, len(self), size):
             yield start, _as_float(self.points[start : start + size])
 
@@ -71,18 +72,18 @@ class Pool:
         return np.array(_as_float(self.points[self._indices(indices, "indices")]))
 
     def index_of(self, X: Inputs) -> Indices:
-        """The first index at which each row of ``X`` stands in the pool, by exact value; -1 where it does not."""
+        """The first index of a point equal to each row of ``X``, by exact value; -1 where there is none."""
         X = self._points_like(X)
         found = np.full(X.shape[0], -1, dtype=np.int64)
         for i, candidates in enumerate(self._index.candidates(X)):
-            # The first is nearly always the one; the others may be a million copies of it.
+            # The first is nearly always equal; the others may be a million copies of it.
             for some in (candidates[:1], candidates[1:]):
                 if found[i] < 0:
                     found[i] = next(iter(self._equal(some, X[i])), -1)
         return found
 
     def find(self, x: npt.ArrayLike) -> Indices:
-        """Every index at which the point ``x``, ``(D,)``, stands in the pool, ascending."""
+        """Every index of a point equal to ``x``, ``(D,)``, ascending."""
         if np.shape(x) != (self.D,):
             raise ValueError(f"x must have shape ({self.D},), got {np.shape(x)}")
         row = self._points_like([x])
@@ -90,14 +91,15 @@ class Pool:
 
     def uniform(self, n: int, rng: np.random.Generator, exclude: npt.ArrayLike = ()) -> Indices:
         """``n`` different indices drawn at random, none of them in ``exclude``."""
-        n = validation.count(n, "n")
-        out = np.unique(self._indices(exclude, "exclude"))
-        left = len(self) - out.shape[0]
+        n = checks.count(n, "n")
+        excluded = np.unique(self._indices(exclude, "exclude"))
+        left = len(self) - excluded.shape[0]
         if n > left:
             raise ValueError(f"the pool has only {left} points left, {n} asked")
         ranks = rng.choice(left, size=n, replace=False)
-        # The k-th index that is not in `out`: k and one more for each of `out` that comes before it.
-        result: Indices = ranks + np.searchsorted(out - np.arange(out.shape[0]), ranks, side="right")
+        # The k-th index that is not excluded: k, plus one for each excluded index before it.
+        below = excluded - np.arange(excluded.shape[0])
+        result: Indices = ranks + np.searchsorted(below, ranks, side="right")
         return result
 
     def spread(self, n: int, rng: np.random.Generator, taken: npt.ArrayLike = (), among: int = CANDIDATES) -> Indices:
@@ -106,7 +108,7 @@ class Pool:
         Greedily the farthest point next, with each input scaled to [-1, 1], of at most ``among``
         (and at least ``n``) points drawn at random.
         """
-        n = validation.count(n, "n")
+        n = checks.count(n, "n")
         taken = self._indices(taken, "taken")
         most = max(1, min(among, CANDIDATE_BYTES // (8 * self.D)))
         left = len(self) - np.unique(taken).shape[0]
@@ -121,7 +123,7 @@ class Pool:
             best = int(np.argmax(distance))
             chosen[k] = candidates[best]
             distance = np.minimum(distance, _squared_distance(Z, Z[best]))
-            distance[best] = -1.0  # below that of any other, also of its copies
+            distance[best] = -1.0  # not again: its copies, at distance 0, come before it
         return chosen
 
     @cached_property
@@ -172,24 +174,24 @@ class Pool:
         return np.concatenate([np.empty(0, dtype=np.int64), *same])
 
     def _checked_range(self) -> tuple[Array, Array]:
-        """Range of each column, in the same pass that makes sure that all is finite."""
+        """Range of each column; the same pass checks that all numbers are finite."""
         lower, upper = np.full(self.D, np.inf), np.full(self.D, -np.inf)
         for start, block in self.blocks():
-            least, most = block.min(axis=0), block.max(axis=0)  # NaN and infinity show in these
+            least, most = block.min(axis=0), block.max(axis=0)  # these are not finite if a number of the column is not
             if not (np.isfinite(least).all() and np.isfinite(most).all()):
                 i, j = np.argwhere(~np.isfinite(block))[0]
                 where = f"row {start + i}, column {_names.called(self.names, j)}"
                 raise ValueError(f"points must be finite, but {where} is {block[i, j]}")
             np.minimum(lower, least, out=lower)
             np.maximum(upper, most, out=upper)
-        # Half of 1 on either side, or a step of the last place where numbers are farther apart than that.
+        # A column that does not vary gets a range of 1, or of two units in its last place where that is more.
         half = np.where(lower == upper, np.maximum(0.5, np.spacing(np.abs(lower))), 0.0)
         lower, upper = lower - half, upper + half
         lower.flags.writeable = upper.flags.writeable = False
         return lower, upper
 
     def _points_like(self, X: Inputs) -> Array:
-        X = validation.inputs(X)
+        X = checks.inputs(X)
         if X.shape[1] != self.D:
             raise ValueError(f"X must have one column for each of the {self.D} inputs of the pool, got {X.shape[1]}")
         result: Array = X.toarray() if hasattr(X, "toarray") else X
@@ -206,7 +208,7 @@ class Pool:
 
 
 def _as_float(points: Any) -> Array:
-    with np.errstate(over="ignore"):  # what is too large for a float shows as infinite
+    with np.errstate(over="ignore"):  # a number too large for a float becomes infinite, which is an error later
         return np.asarray(points, dtype=np.float64)
 
 

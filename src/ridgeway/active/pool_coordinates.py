@@ -1,7 +1,7 @@
 """A pool's points in the coordinates of a belief, kept from step to step.
 
-A new observation adds one direction to what the data span, so the coordinates of ``M`` fixed
-candidates grow by one column: ``M D`` products, not a projection of the whole pool.
+A new observation adds one direction to what the data span, so the coordinates of the ``M`` points
+of a pool grow by one column. That costs ``M D`` products instead of a projection of the whole pool.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ridgeway.pool import Pool
-from ridgeway.rowspace import RowSpace
+from ridgeway.active.pool import Pool
+from ridgeway.gp.rowspace import RowSpace
 from ridgeway.types import Array
 
-MOST_BYTES = 2**31  # of kept coordinates; a larger pool is projected anew at every step
-_BLOCK = 2**16  # candidates handed out at a time
+#: Memory for kept coordinates; a pool that needs more is projected anew at every step.
+MOST_BYTES = 2**31
+#: Points whose coordinates are given at a time.
+BLOCK_ROWS = 2**16
 
 
 class PoolView:
@@ -30,12 +32,12 @@ class PoolView:
     def blocks(self, space: RowSpace) -> Iterator[tuple[slice, Array, Array]]:
         """Rows of the pool, and their ``z (m, r)`` and ``rho (m,)`` in ``space``."""
         if 8 * len(self.pool) * max(space.r, 1) > MOST_BYTES:
-            for start, points in self.pool.blocks(_BLOCK):
+            for start, points in self.pool.blocks(BLOCK_ROWS):
                 yield slice(start, start + points.shape[0]), *space.project(points)
             return
         self._follow(space)
-        for start in range(0, len(self.pool), _BLOCK):
-            rows = slice(start, min(start + _BLOCK, len(self.pool)))
+        for start in range(0, len(self.pool), BLOCK_ROWS):
+            rows = slice(start, min(start + BLOCK_ROWS, len(self.pool)))
             yield rows, self._z[rows, : space.r], self._rho[rows]
 
     def _follow(self, space: RowSpace) -> None:
@@ -50,19 +52,19 @@ class PoolView:
 
     def _start(self, space: RowSpace) -> None:
         self._z, self._rho = np.empty((len(self.pool), space.r)), np.empty(len(self.pool))
-        for start, points in self.pool.blocks(_BLOCK):
+        for start, points in self.pool.blocks(BLOCK_ROWS):
             rows = slice(start, start + points.shape[0])
             self._z[rows], self._rho[rows] = space.project(points)
 
     def _grow(self, space: RowSpace, known: int) -> None:
         assert space.L is not None
         assert space.rows is not None
-        if space.r > self._z.shape[1]:  # room for as many again, so that a column is rarely paid for twice
+        if space.r > self._z.shape[1]:  # twice as many columns, so that copying them stays rare
             room = np.empty((len(self.pool), min(2 * space.r, space.scaling.D)))
             room[:, :known] = self._z[:, :known]
             self._z = room
         for j in range(known, space.r):
-            for start, points in self.pool.blocks(_BLOCK):
+            for start, points in self.pool.blocks(BLOCK_ROWS):
                 rows = slice(start, start + points.shape[0])
                 inner = space.scaling.inner(points, space.rows[j : j + 1])[:, 0]
                 column = (inner - self._z[rows, :j] @ space.L[j, :j]) / space.L[j, j]

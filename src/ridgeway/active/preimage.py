@@ -1,9 +1,9 @@
-"""The input of a box that maps to a given ``u`` most surely (paper section 4.1).
+"""The input of a box that maps to a given ``u`` with most certainty (paper section 4.1).
 
-A point ``u`` of the low-dimensional space is hit by many ``x``; the one to evaluate is that
-for which ``p(u | x)`` is tightest: least ``log det Cov[u | x]`` under ``x R̂ᵀ = u`` within the
+Many ``x`` map to the same point ``u`` of the low-dimensional space. The one to evaluate is that
+for which ``p(u | x)`` is narrowest: least ``log det Cov[u | x]`` under ``x R̂ᵀ = u`` within the
 box. For ``d = 1`` this is a quadratic program. For ``d > 1`` the log determinant is concave in
-the covariance, so its tangent at the last answer, ``tr(C⁻¹ Cov[u | x])``, lies above it and is
+the covariance, so its tangent at the last solution, ``tr(C⁻¹ Cov[u | x])``, lies above it and is
 a convex quadratic in ``x``: a few quadratic programs, each of which improves on the last.
 """
 
@@ -17,46 +17,70 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from ridgeway import validation
-from ridgeway.belief import Belief
-from ridgeway.embeddings import Linear
+from ridgeway import checks
+from ridgeway.belief.belief import Belief
 from ridgeway.errors import NumericalError
 from ridgeway.types import Array
 
-_TOLERANCE = 1e-10  # of the solver, in units of the box
-_REACHED = 1e-9  # how far from u an answer may be after its last correction
-_LEAST_GAIN = 1e-4  # nats that one more quadratic program must have gained to be followed by another
-_MOST_PROGRAMS = 6
-_DENSE = 500  # inputs up to which a dense quadratic form is the faster program
+
+@dataclass(frozen=True)
+class PreimageSettings:
+    """How the quadratic programs are solved.
+
+    Attributes
+    ----------
+    tolerance
+        Tolerance of the solver, with inputs scaled to [-1, 1].
+    reached
+        How far from ``u`` a solution may be after its last correction.
+    most_programs
+        Solve at most this many quadratic programs where ``d > 1``.
+    least_gain
+        Stop when a program has improved on the last by less than this, in nats.
+    most_dense
+        Up to this many inputs the quadratic form is a dense matrix, which is faster there.
+    """
+
+    tolerance: float = 1e-10
+    reached: float = 1e-9
+    most_programs: int = 6
+    least_gain: float = 1e-4
+    most_dense: int = 500
 
 
-def surest_inputs(belief: Belief, u: Any, bounds: Any = None, most_programs: int = _MOST_PROGRAMS) -> Array:
-    """The ``x (D,)`` within ``bounds`` that maps to ``u`` most surely, in the user's units.
+DEFAULT = PreimageSettings()
+
+
+def most_certain_input(belief: Belief, u: Any, bounds: Any = None, settings: PreimageSettings = DEFAULT) -> Array:
+    """The ``x (D,)`` within ``bounds`` that maps to ``u`` with most certainty, in the user's units.
 
     ``u (d,)`` or ``(rank,)`` is in the coordinates of :meth:`Belief.embed`; ``bounds`` are by default those that the
     belief was fitted with.
     """
-    return Surest.of(belief, bounds).inputs(u, most_programs)
+    return Preimage.of(belief, bounds, settings).most_certain(u)
 
 
 @dataclass(frozen=True)
-class Surest:
-    """The programs of one belief in one box, all in scaled inputs."""
+class Preimage:
+    """The inputs of one box that map to given points of a belief's low-dimensional space; all in scaled inputs."""
 
     belief: Belief
     lower: Array  # (D,)
     upper: Array  # (D,)
+    settings: PreimageSettings = DEFAULT
 
     @classmethod
-    def of(cls, belief: Belief, bounds: Any = None) -> Surest:
-        if not isinstance(belief.model, Linear):
+    def of(cls, belief: Belief, bounds: Any = None, settings: PreimageSettings = DEFAULT) -> Preimage:
+        """For a belief with a linear embedding, and ``bounds`` in the user's units."""
+        if belief.model.reduction != "span":
             raise TypeError(f"only a linear embedding has inputs that map to a given u, got {belief.model}")
         scaling = belief.space.scaling
         if bounds is None:
-            return cls(belief, -np.ones(scaling.D), np.ones(scaling.D))
-        box = validation.bounds(bounds, scaling.D)
+            return cls(belief, -np.ones(scaling.D), np.ones(scaling.D), settings)
+        box = checks.bounds(bounds, scaling.D)
         assert box is not None
-        return cls(belief, *((side - scaling.center) / scaling.half_width for side in box))
+        lower, upper = ((side - scaling.center) / scaling.half_width for side in box)
+        return cls(belief, lower, upper, settings)
 
     @cached_property
     def rows(self) -> Array:
@@ -64,36 +88,36 @@ class Surest:
         return self.belief.embedding[: self.belief.rank]
 
     def corner(self, direction: Array) -> Array:
-        """The corner of the box that goes farthest along ``direction (rank,)`` of the embedded space.
+        """The corner of the box that lies farthest along ``direction (rank,)`` of the embedded space.
 
         For an axis it is the paper's signature of a row: the signs of its entries.
         """
         return np.where(direction @ self.rows >= 0, self.upper, self.lower)
 
-    def inputs(self, u: Any, most_programs: int = _MOST_PROGRAMS) -> Array:
-        """See :func:`surest_inputs`."""
-        u, k = validation.numeric(u, "u"), self.rows.shape[0]
+    def most_certain(self, u: Any) -> Array:
+        """See :func:`most_certain_input`."""
+        u, k = checks.numeric(u, "u"), self.rows.shape[0]
         if u.shape == (self.belief.embedding.shape[0],) and not u[k:].any():
-            u = u[:k]  # as Belief.embed gives it, with zeros along directions that are not used
+            u = u[:k]  # Belief.embed gives zeros for the rows that are not used
         if u.shape != (k,):
             raise ValueError(f"u must have shape ({k},), a number for each direction that is used, got {u.shape}")
         if not np.isfinite(u).all():
             raise ValueError(f"u must be finite, got {u}")
         weights: Array = np.eye(u.shape[0])
         best, least = None, np.inf
-        for _ in range(1 if u.shape[0] == 1 else most_programs):
+        for _ in range(1 if u.shape[0] == 1 else self.settings.most_programs):
             x = self._corrected(self._program(weights, u), u)
             covariance = self._covariance(x)
             size = float(np.linalg.slogdet(covariance)[1])
             if size < least:
                 best = x
-            if not size < least - _LEAST_GAIN:
+            if not size < least - self.settings.least_gain:
                 break
             least = size
-            if not np.isfinite(size):  # the centre of the box maps to 0 for certain
+            if not np.isfinite(size):  # the centre of the box maps to 0 without any uncertainty
                 break
             precision = np.asarray(np.linalg.inv(covariance), dtype=float)
-            weights = precision / np.trace(precision)  # the solver likes numbers near one
+            weights = precision / np.trace(precision)  # the solver is most accurate with numbers near one
         assert best is not None
         return self._user(best)
 
@@ -107,7 +131,7 @@ class Surest:
 
     def _quadratic(self, weights: Array) -> tuple[Array, float]:
         """``M (r, r)`` and ``tau`` with ``tr(weights Cov[u | x]) = z M zᵀ + tau rho``."""
-        F, s2 = self.belief.embedding_factor
+        F, s2 = self.belief.directional.factor
         k, r, q = F.shape
         root = np.linalg.cholesky(weights)
         parts = np.einsum("kj,krq->rjq", root, F).reshape(r, k * q)
@@ -118,7 +142,7 @@ class Surest:
         D = self.lower.shape[0]
         size = max(float(np.diagonal(M).max(initial=0.0)), tau, 1e-300)
         M, tau = M / size, tau / size
-        if self.belief.space.rows is None or D <= _DENSE:
+        if self.belief.space.rows is None or self.settings.most_dense >= D:
             P, equal, target = sparse.csc_matrix(np.triu(self._full(M, tau))), self.rows, u
         else:
             P, equal, target = self._split(M, tau, u)
@@ -127,7 +151,7 @@ class Surest:
         A = sparse.vstack([sparse.csc_matrix(equal), box, -box], format="csc")
         b = np.concatenate([target, self.upper, -self.lower])
         cones = [clarabel.ZeroConeT(target.shape[0]), clarabel.NonnegativeConeT(2 * D)]
-        solver = clarabel.DefaultSolver(P, np.zeros(D + extra), A, b, cones, _settings())
+        solver = clarabel.DefaultSolver(P, np.zeros(D + extra), A, b, cones, self._solver_settings())
         solution = solver.solve()
         if str(solution.status) in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
             raise ValueError(f"u cannot be reached within the box: got {u}, the farthest there is {self._reach(u)}")
@@ -143,7 +167,7 @@ class Surest:
         return Q.T @ (M - tau * np.eye(M.shape[0])) @ Q + tau * np.eye(Q.shape[1])
 
     def _split(self, M: Array, tau: float, u: Array) -> tuple[Any, Any, Array]:
-        """The same with ``t = z`` and ``p = x - Q t`` as variables of their own: sparse in ``D``."""
+        """The same program with ``t = z`` and ``p = x - Q t`` as variables of their own: sparse in ``D``."""
         Q = sparse.csc_matrix(self._basis)
         r, D = Q.shape
         eye = sparse.identity(D, format="csc")
@@ -161,24 +185,23 @@ class Surest:
         return self.rows @ self.corner(u)
 
     def _corrected(self, x: Array, u: Array) -> Array:
-        """The last digits: inside the box exactly, and on ``u`` to rounding, moving free inputs only."""
+        """``x`` moved into the box exactly and onto ``u`` up to rounding, by moving inputs that are not at a bound."""
         for _ in range(20):
             x = np.clip(x, self.lower, self.upper)
             gap = u - self.rows @ x
-            if np.abs(gap).max() < _REACHED * 1e-3:
+            if np.abs(gap).max() < self.settings.reached * 1e-3:
                 break
             free = (x > self.lower) & (x < self.upper)
             R = self.rows * free
             x = x + R.T @ np.linalg.lstsq(R @ R.T, gap, rcond=None)[0]
         x = np.clip(x, self.lower, self.upper)
-        if np.abs(u - self.rows @ x).max() > _REACHED * max(1.0, float(np.abs(u).max())):
+        if np.abs(u - self.rows @ x).max() > self.settings.reached * max(1.0, float(np.abs(u).max())):
             raise NumericalError(f"the quadratic program missed u by {np.abs(u - self.rows @ x).max():.1e}")
         return x
 
-
-def _settings() -> Any:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = _TOLERANCE
-    settings.max_threads = 1
-    return settings
+    def _solver_settings(self) -> Any:
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = self.settings.tolerance
+        settings.max_threads = 1
+        return settings

@@ -1,4 +1,4 @@
-"""An index of rows: where in a long list a row stands, by exact value."""
+"""An index of rows by value: at which positions of a long table a row occurs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RowIndex:
-    """Sorted hashes of rows; 16 bytes a row, whatever the number of columns.
+    """Sorted hashes of rows; 16 bytes a row for any number of columns.
 
     Rows with equal hashes are nearly always equal; the caller compares to be sure.
 

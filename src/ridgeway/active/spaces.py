@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ridgeway.box import Box
-from ridgeway.pool import Pool
+from ridgeway.active.box import Box
+from ridgeway.active.pool import Pool
 
 Space = Box | Pool
 
 
 def space_from_dict(description: Mapping[str, Any], points: Any = None) -> Space:
-    """The space that its ``to_dict`` described; ``points`` stands in for the file of a pool.
+    """The space that its ``to_dict`` described; ``points`` replaces the file of a pool.
 
     >>> space_from_dict(Box(0.0, [1.0, 2.0]).to_dict())
     Box(2 inputs: x0 in [0, 1], x1 in [0, 2])

@@ -10,19 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway import importance, marginal, padding, rowspace, straight, validation
-from ridgeway.diagnostics import Diagnostics
-from ridgeway.directions import mean_slopes
-from ridgeway.embeddings import Embedding, Isotropic, Linear
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, Data, condition
-from ridgeway.inference import Component
-from ridgeway.kernels import Kernel
-from ridgeway.marginal import Marginal, Moments
-from ridgeway.posterior import Posterior
-from ridgeway.rowspace import RowSpace
-from ridgeway.scaling import OutputScaling
-from ridgeway.threads import blas_threads
+from ridgeway import checks
+from ridgeway.belief import transfer
+from ridgeway.belief.diagnostics import Diagnostics
+from ridgeway.belief.embedding_posterior import Directional, Embedded, EmbeddingPosterior, embedding_posterior
+from ridgeway.blas import blas_threads
+from ridgeway.gp import moments, rowspace
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.moments import Marginal, Moments, mix
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, Data, mean_slopes
+from ridgeway.gp.rowspace import RowSpace, reduced
+from ridgeway.gp.scaling import OutputScaling
+from ridgeway.inference import importance_sampling
+from ridgeway.inference.mixture import Component
 from ridgeway.types import Array, Inputs
+
+__all__ = ["MARGINALS", "Belief", "Embedded", "Prediction"]
 
 MARGINALS: tuple[Marginal, ...] = ("map", "bbq", "mgp", "samples")
 N_DRAWS = 512  # of theta for the "samples" marginal
@@ -40,13 +45,6 @@ class Prediction(NamedTuple):
     @property
     def std(self) -> Array:
         return np.sqrt(self.variance)
-
-
-class Embedded(NamedTuple):
-    """``p(u | x)``: mean ``(n, d)`` and covariance ``(n, d, d)``."""
-
-    mean: Array
-    covariance: Array
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Belief:
     seed: int
     X: Inputs  # as handed over; large arrays by reference
     y: Array
-    draws: tuple[importance.WeightedDraws, ...] | None = None  # of theta, where they came from other data
+    draws: tuple[importance_sampling.WeightedDraws, ...] | None = None  # of theta, where they came from other data
 
     # -- what it says about the function ---------------------------------------------------
 
@@ -78,8 +76,8 @@ class Belief:
         ``marginal`` is ``"map"`` (best mode, hyperparameters taken as known), ``"bbq"``, ``"mgp"`` or
         ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's.
         """
-        X = validation.inputs(X, self.space.scaling.D)
-        kind = validation.choice(self.marginal if marginal is None else marginal, MARGINALS, "marginal")
+        X = checks.inputs(X, self.space.scaling.D)
+        kind = checks.choice(self.marginal if marginal is None else marginal, MARGINALS, "marginal")
         parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
         mean, variance, plain = (np.concatenate(p) for p in zip(*parts, strict=True))
         return Prediction(self.output.mean(mean), self.output.variance(variance), self.output.variance(plain))
@@ -90,18 +88,18 @@ class Belief:
         ``½ log(variance / map variance)`` (paper eqs. 20-21); with several modes the variance is
         that of their mixture, so a point where the modes disagree tells much.
         """
-        X = validation.inputs(X, self.space.scaling.D)
+        X = checks.inputs(X, self.space.scaling.D)
         kind: Marginal = "bbq" if self.marginal == "bbq" else "mgp"
         parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
-        return np.concatenate([0.5 * np.log(part.variance / part.map_variance) for part in parts])
+        return np.concatenate([moments.information(part) for part in parts])
 
     def log_predictive_density(
         self, X: Any, y: Any, marginal: Marginal | None = None, noise_variance: Any = None
     ) -> Array:
         """``log p(y | x, data)`` of new observations, ``(n,)``; ``noise_variance`` is their known part."""
-        X = validation.inputs(X, self.space.scaling.D)
-        y = validation.outputs(y, X.shape[0])
-        known = validation.noise_variance(noise_variance, X.shape[0])
+        X = checks.inputs(X, self.space.scaling.D)
+        y = checks.outputs(y, X.shape[0])
+        known = checks.noise_variance(noise_variance, X.shape[0])
         prediction = self.predict(X, marginal)
         variance = prediction.variance + self.noise_variance + (0.0 if known is None else known)
         result: Array = -0.5 * (np.log(2.0 * np.pi * variance) + (y - prediction.mean) ** 2 / variance)
@@ -110,16 +108,16 @@ class Belief:
     def leave_one_out(self) -> Prediction:
         """Each observation of ``y`` predicted from the others, hyperparameters as fitted; closed form."""
         parts = [c.gp.leave_one_out() for c in self.components]
-        moments = _mix(self.components, [Moments(mean, variance, variance) for mean, variance in parts])
+        moments = mix(self._weights, [Moments(mean, variance, variance) for mean, variance in parts])
         return Prediction(*(f(m) for f, m in zip(self._to_user, moments, strict=True)))
 
     def condition_on(self, X: Any, y: Any, noise_variance: Any = None) -> Belief:
         """The same hyperparameters on other data, in the same units: what was learned about the
         embedding, carried over to a new experiment (the paper's test protocol).
         """
-        X = validation.owned(validation.inputs(X, self.space.scaling.D))
-        y = validation.outputs(y, X.shape[0]).copy()
-        known = validation.noise_variance(noise_variance, X.shape[0])
+        X = checks.owned(checks.inputs(X, self.space.scaling.D))
+        y = checks.outputs(y, X.shape[0]).copy()
+        known = checks.noise_variance(noise_variance, X.shape[0])
         noise = np.full(y.shape[0], self.posterior.priors.noise_floor**2)
         if known is not None:
             noise += known / self.output.scale**2
@@ -127,21 +125,11 @@ class Belief:
         space = rowspace.extend(replace(self.space, Z=np.zeros((0, self.space.r)), in_order=False), X)
         z, _ = reduced(self.model, space.Z, np.zeros(y.shape[0]))
         data = Data(np.ascontiguousarray(z), self.output.scaled(y), noise)
-        posterior = replace(self.posterior, data=data)
         with blas_threads(y.shape[0]):
-            components = tuple(
-                replace(
-                    c,
-                    gp=condition(c.gp.embedding, self.kernel, data, padding.thetas(c.gp, c.gp.theta[None], space.r)[0]),
-                    factor=padding.factor(c.gp, c.factor, space.r, np.sqrt(self.prior_variance(c))),
-                )
-                for c in self.components
-            )
+            components = tuple(transfer.component_on(c, data, space.r) for c in self.components)
         # What was learned of theta came from the first data, and so did the weights of its draws.
-        draws = tuple(
-            replace(draws, theta=padding.thetas(c.gp, draws.theta, space.r))
-            for c, draws in zip(self.components, self._draws, strict=True)
-        )
+        draws = tuple(transfer.draws_on(c, d, space.r) for c, d in zip(self.components, self._draws, strict=True))
+        posterior = replace(self.posterior, data=data)
         return replace(self, posterior=posterior, space=space, components=components, X=X, y=y, draws=draws)
 
     # -- what it says about the embedding --------------------------------------------------
@@ -154,62 +142,21 @@ class Belief:
         and ordered by length, each with its largest entry positive. Rows that the evidence does
         not ask for are zero.
         """
-        parameters = self._best.gp.parameters
-        D = self.space.scaling.D
-        if isinstance(self.model, Linear):
-            rows = self.space.lift(self._rotation @ parameters.reshape(self.rank, self.space.r))
-            return np.vstack([rows, np.zeros((self.model.rows - rows.shape[0], D))])
-        diagonal = np.full(D, np.exp(-parameters[0])) if isinstance(self.model, Isotropic) else np.exp(-parameters)
-        return np.diag(diagonal)
+        return self.embedding_posterior.matrix
 
-    @cached_property
+    @property
     def embedding_std(self) -> Array:
         """Standard deviations of the entries of :attr:`embedding`, ``(d, D)``."""
-        D = self.space.scaling.D
-        if not isinstance(self.model, Linear):
-            factor = self._best.factor[: self._best.gp.parameters.shape[0]]
-            spread = np.linalg.norm(factor, axis=1) * np.exp(-self._best.gp.parameters)
-            return np.diag(np.broadcast_to(spread, (D,)))
-        rotated, prior_variance = self.embedding_factor
-        lifted = [self.space.lift(np.ascontiguousarray(row.T)) for row in rotated]
-        variance = np.stack([np.einsum("qj,qj->j", rows, rows) for rows in lifted])
-        used = np.sqrt(variance + prior_variance * self._unspanned)
-        return np.vstack([used, np.zeros((self.model.rows - self.rank, D))])
+        return self.embedding_posterior.std
 
     def embed(self, X: Any) -> Embedded:
         """``p(u | x)`` for points in the user's units: Gaussian with this mean and covariance."""
-        X = validation.inputs(X, self.space.scaling.D)
-        if not isinstance(self.model, Linear):
-            Z = self.space.scaling.scaled(X)
-            R, spread = np.diagonal(self.embedding), np.diagonal(self.embedding_std)
-            deviation = Z * spread
-            if isinstance(self.model, Isotropic):
-                return Embedded(Z * R, np.einsum("ni,nj->nij", deviation, deviation))
-            F = self._best.factor[: R.shape[0]] * R[:, None]
-            return Embedded(Z * R, np.einsum("ni,iq,jq,nj->nij", Z, F, F, Z, optimize=True))
-        z, rho = self.space.project(X)
-        k, r = self.rank, self.space.r
-        A = self._rotation @ self._best.gp.parameters.reshape(k, r)
-        factor, prior_variance = self.embedding_factor
-        moved = np.einsum("nr,krq->nkq", z, factor, optimize=True)
-        covariance = moved @ moved.transpose(0, 2, 1)
-        covariance += (prior_variance * rho)[:, None, None] * np.eye(k)
-        padding = (0, self.model.rows - k)
-        return Embedded(np.pad(z @ A.T, ((0, 0), padding)), np.pad(covariance, ((0, 0), padding, padding)))
-
-    @property
-    def embedding_factor(self) -> tuple[Array, float]:
-        """``F (rank, r, q)``, whose products are the covariances of the reduced rows of a linear
-        :attr:`embedding` within the span of the data, and the prior variance beyond it.
-        """
-        k, r = self.rank, self.space.r
-        factor = self._best.factor[: k * r].reshape(k, r, self._best.factor.shape[1])
-        return np.einsum("kl,lrq->krq", self._rotation, factor), self.prior_variance(self._best)
+        return self.embedding_posterior.embed(checks.inputs(X, self.space.scaling.D))
 
     def sample_embeddings(self, n: int, random_state: Any = 0) -> Array:
         """``n`` draws of ``R``, ``(n, d, D)``, from the mixture of all modes."""
-        n = validation.count(n, "n")
-        rng = validation.generator(random_state)
+        n = checks.count(n, "n")
+        rng = checks.generator(random_state)
         counts = rng.multinomial(n, [c.weight for c in self.components])
         draws = [self._sample(c, k, rng) for c, k in zip(self.components, counts, strict=True) if k]
         return rng.permutation(np.concatenate(draws)) if draws else np.zeros((0, *self.embedding.shape))
@@ -222,22 +169,22 @@ class Belief:
         """
         total = np.zeros(self.space.scaling.D)
         for c in self.components:
-            gp, r = c.gp, self.space.r
-            root: Array = np.linalg.qr(mean_slopes(gp), mode="r")  # type: ignore[assignment]  # an array in this mode
-            if isinstance(self.model, Linear):
-                rows = root @ gp.parameters.reshape(gp.U.shape[1], r)
-            else:
-                rows = root[:, :r] * np.exp(-gp.parameters)
-            total += c.weight * np.sum(self.space.lift(rows) ** 2, axis=0)
+            root: Array = np.linalg.qr(mean_slopes(c.gp), mode="r")  # type: ignore[assignment]  # an array in this mode
+            slopes = c.gp.embedding.slopes(root, c.gp.parameters, self.space)
+            total += c.weight * np.sum(slopes**2, axis=0)
         return total / total.sum() if total.sum() > 0 else np.full_like(total, 1.0 / total.shape[0])
 
     @cached_property
-    def activity(self) -> Array:
-        """Mean outer product of the predictive mean's slopes along the rows of a linear :attr:`embedding`
-        that are used, ``(rank, rank)``, outputs standardised.
-        """
-        slopes = mean_slopes(self._best.gp) @ self._rotation.T
-        return slopes.T @ slopes / slopes.shape[0]
+    def embedding_posterior(self) -> EmbeddingPosterior:
+        """The posterior over the rows of the embedding."""
+        return embedding_posterior(self.model, self.space, self._best)
+
+    @property
+    def directional(self) -> Directional:
+        """The posterior over the rows of a linear embedding: their covariances and how active they are."""
+        if not isinstance(self.embedding_posterior, Directional):
+            raise TypeError(f"only a linear embedding has directions, got {self.model}")
+        return self.embedding_posterior
 
     # -- scales ----------------------------------------------------------------------------
 
@@ -249,7 +196,7 @@ class Belief:
     @property
     def rank(self) -> int:
         """Dimensions that the best mode uses: at most ``d``, because rows of zeros are allowed."""
-        return int(self._best.gp.U.shape[1])
+        return self._best.rank
 
     @property
     def kernel(self) -> Kernel:
@@ -272,7 +219,7 @@ class Belief:
     @property
     def straight_share(self) -> float:
         """Weight of straight lines among what the data allow: near 1 a linear regression would do as well."""
-        return float(sum(c.weight for c in self.components if straight.is_straight(self.posterior, c.gp.theta)))
+        return float(sum(c.weight for c in self.components if c.is_line))
 
     @property
     def mean(self) -> float:
@@ -295,20 +242,20 @@ class Belief:
 
     def save(self, path: str | Path) -> Path:
         """Write everything to one ``.npz`` file, without pickle; returns its path."""
-        from ridgeway import storage
+        from ridgeway.belief import storage
 
         return storage.save(self, path)
 
     @staticmethod
     def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
         """Read a belief; a kernel that is not built in has to be handed over."""
-        from ridgeway import storage
+        from ridgeway.belief import storage
 
         return storage.load(path, kernel)
 
     def summary(self, names: Any = None, top: int = 8) -> str:
         """A few readable lines: scales, the inputs that matter, how far to trust it."""
-        from ridgeway.summary import summarize
+        from ridgeway.belief.summary import summarize
 
         return summarize(self, names, top)
 
@@ -319,12 +266,12 @@ class Belief:
         return report.write(self, path, names=names, **options)
 
     def _repr_html_(self) -> str:
-        from ridgeway.display import belief_html
+        from ridgeway.belief.display import belief_html
 
         return belief_html(self)
 
     def __rich__(self) -> Any:
-        from ridgeway.display import belief_rich
+        from ridgeway.belief.display import belief_rich
 
         return belief_rich(self)
 
@@ -335,59 +282,26 @@ class Belief:
     # -- parts -----------------------------------------------------------------------------
 
     @property
+    def _weights(self) -> Array:
+        return np.array([c.weight for c in self.components])
+
+    @property
     def _best(self) -> Component:
         return self.components[0]
-
-    def prior_variance(self, component: Component) -> float:
-        """Of the entries of ``R`` where the data say nothing, under one component."""
-        return self.posterior.scale(component.gp.theta[LOG_SCALE]) ** 2
 
     @property
     def _to_user(self) -> tuple[Any, Any, Any]:
         return self.output.mean, self.output.variance, self.output.variance
 
     @cached_property
-    def _rotation(self) -> Array:
-        return self._turn(self._best)
-
-    def _turn(self, component: Component) -> Array:
-        """The rotation ``(d, d)`` that puts the rows of ``R`` in canonical form."""
-        A = component.gp.parameters.reshape(component.gp.U.shape[1], -1)
-        _, vectors = np.linalg.eigh(A @ A.T)
-        rotation = vectors[:, ::-1].T
-        rows = self.space.lift(rotation @ A)
-        largest = rows[np.arange(rows.shape[0]), np.argmax(np.abs(rows), axis=1)]
-        return rotation * np.where(largest < 0, -1.0, 1.0)[:, None]
-
-    @cached_property
-    def _unspanned(self) -> Array:
-        """``1 - |Q_j|²``: how much of each input's axis the data do not span, ``(D,)``."""
-        if self.space.rows is None:
-            return np.zeros(self.space.scaling.D)
-        Q = self.space.lift(np.eye(self.space.r))
-        return np.maximum(1.0 - np.einsum("rj,rj->j", Q, Q), 0.0)
-
-    @cached_property
-    def _draws(self) -> tuple[importance.WeightedDraws, ...]:
+    def _draws(self) -> tuple[importance_sampling.WeightedDraws, ...]:
         if self.draws is not None:
             return self.draws
         rng = np.random.default_rng(self.seed)
         with blas_threads(self.y.shape[0]):
             return tuple(
-                importance.draw(self._posterior_of(c), c.gp.theta, c.factor, N_DRAWS, rng) for c in self.components
+                importance_sampling.draw(c.posterior, c.gp.theta, c.factor, N_DRAWS, rng) for c in self.components
             )
-
-    def _posterior_of(self, component: Component) -> Posterior:
-        """The model that a component is a mode of: of its rank, or of straight lines."""
-        if straight.is_straight(self.posterior, component.gp.theta):
-            return straight.model(self.posterior)
-        return replace(self.posterior, embedding=component.gp.embedding)
-
-    def _matrix(self, parameters: Array) -> Array:
-        if isinstance(self.model, Linear):
-            return self.space.lift(parameters.reshape(parameters.shape[0] // max(self.space.r, 1), self.space.r))
-        D = self.space.scaling.D
-        return np.diag(np.broadcast_to(np.exp(-parameters), (D,)))
 
     def _projected(self, X: Inputs) -> Iterator[tuple[Array, Array]]:
         """Reduced coordinates of ``X``, a bounded number of rows at a time."""
@@ -396,18 +310,18 @@ class Belief:
             yield self.reduced_coordinates(X[start : start + step])
 
     def reduced_coordinates(self, X: Inputs) -> tuple[Array, Array]:
-        """Points in the coordinates the engine works in, and their squared distance to what the data span."""
+        """Points in reduced coordinates, and their squared distance to what the data span."""
         return reduced(self.model, *self.space.project(X))
 
     def reduced_moments(self, z: Array, rho: Array, kind: Marginal) -> Moments:
-        """Moments of ``f`` at points in the engine's coordinates, in its units."""
+        """Moments of ``f`` at points in reduced coordinates, outputs standardised."""
         with blas_threads(self.y.shape[0]):
             if kind == "samples":
-                return _mix(self.components, [self._sampled(i, z, rho) for i in range(len(self.components))])
+                return mix(self._weights, [self._sampled(i, z, rho) for i in range(len(self.components))])
             if kind == "map":
-                return marginal.moments(self._best.gp, self._best.factor, z, rho, self.prior_variance(self._best), kind)
-            parts = [marginal.moments(c.gp, c.factor, z, rho, self.prior_variance(c), kind) for c in self.components]
-        return _mix(self.components, parts)
+                return moments.moments(self._best.gp, self._best.factor, z, rho, self._best.prior_variance, kind)
+            parts = [moments.moments(c.gp, c.factor, z, rho, c.prior_variance, kind) for c in self.components]
+        return mix(self._weights, parts)
 
     def _sampled(self, i: int, z: Array, rho: Array) -> Moments:
         """A mixture over draws of ``theta``, reduced to its moments (paper eq. 6 by Monte Carlo)."""
@@ -417,8 +331,8 @@ class Belief:
         for theta, weight in zip(draws.theta, draws.weights, strict=True):
             if weight < 1e-8:
                 continue
-            gp = condition(component.gp.embedding, self.kernel, self.posterior.data, theta)
-            part = marginal.moments(gp, component.factor[:, :0], z, rho, self.prior_variance(component), kind)
+            gp = component.posterior.condition(theta)
+            part = moments.moments(gp, component.factor[:, :0], z, rho, component.prior_variance, kind)
             first += weight * part.mean
             second += weight * (part.variance + part.mean**2)
             conditional += weight * part.map_variance
@@ -430,32 +344,4 @@ class Belief:
             parameters = rng.choice(self._draws[0].theta, n)[:, :p]
         else:
             parameters = component.gp.parameters + rng.standard_normal((n, q)) @ component.factor[:p].T
-        if not isinstance(self.model, Linear):
-            return np.stack([self._matrix(row) for row in parameters])
-        k, D = component.gp.U.shape[1], self.space.scaling.D
-        turned = self._turn(component) @ parameters.reshape(n, k, self.space.r)  # as in `embedding`
-        R = turned.reshape(n * k, self.space.r)
-        if self.space.rows is not None:
-            prior = np.sqrt(self.prior_variance(component)) * rng.standard_normal((n * k, D))
-            R = prior + self.space.lift(R - self.space.restrict(prior))
-        return np.pad(R.reshape(n, k, D), ((0, 0), (0, self.model.rows - k), (0, 0)))
-
-
-def reduced(model: Embedding, z: Array, rho: Array) -> tuple[Array, Array]:
-    """Coordinates as the model wants them: distances need the part outside the span, too."""
-    if model.reduction == "distance":
-        return np.column_stack([z, np.sqrt(rho)]), np.zeros_like(rho)
-    return z, rho
-
-
-def _mix(components: tuple[Component, ...], parts: list[Moments]) -> Moments:
-    """Moments of the mixture."""
-    if len(parts) == 1:
-        return parts[0]
-    w = np.array([c.weight for c in components])
-    means = np.stack([p.mean for p in parts])
-    mean = w @ means
-    spread = w @ (means - mean) ** 2
-    return Moments(
-        mean, w @ np.stack([p.variance for p in parts]) + spread, w @ np.stack([p.map_variance for p in parts])
-    )
+        return self.embedding_posterior.sample(component, parameters, rng)

@@ -1,4 +1,4 @@
-"""Calibration: whether the uncertainties mean what they say, from leave-one-out predictions."""
+"""Calibration: whether intervals hold as many observations as they should, from leave-one-out predictions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import binom, norm
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 LEVELS = (0.5, 0.68, 0.8, 0.9, 0.95, 0.99)
 

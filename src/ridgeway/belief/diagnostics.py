@@ -10,10 +10,11 @@ from typing import Any
 class Diagnostics:
     """How far a belief can be trusted.
 
-    ``converged`` is true when the reported point is a mode: the gradient promises less than
+    ``converged`` is true when the reported point is a mode: a Newton step predicts a gain below
     a hundredth of a nat and no direction curves upwards. ``optima`` are the log evidences of
     the different modes found, best first, and ``starts_at_best`` how many searches ended at
-    the best. ``disagreement`` is the root mean square difference between the functions that
+    the best. ``failures`` are searches and climbs given up because their numbers left the range of
+    floating point. ``disagreement`` is the root mean square difference between the functions that
     the best two modes fit at the data, in standard deviations of ``y``. ``held_out_excess`` is by
     how much observations left out were predicted worse than by the mean and variance of the
     others (negative: better); ``None`` where the evidence left no doubt or nothing was left out.
@@ -25,8 +26,8 @@ class Diagnostics:
     optima: tuple[float, ...]
     disagreement: float
     smallest_curvature: float  # in units of the prior's; clearly below 0 is not a mode
-    decrement: float  # nats that a Newton step still promises
-    outer_slack: float  # nats that scales and noise may still be from their mode
+    decrement: float  # nats that a Newton step still predicts
+    outer_slack: float  # nats that scales and noise may still be below their mode
     jitter: float  # added to the covariance's diagonal, in units of the output variance
     reduced_dimension: int  # inputs after the row-space reduction
     used_qr: bool
@@ -35,6 +36,10 @@ class Diagnostics:
     r_hat: float | None = None  # of the chains of "nuts"; 1.01 at most if they agree
     effective_draws: float | None = None  # what all draws of "nuts" are worth
     divergences: int = 0  # of its transitions
+    failures: int = 0  # climbs that floating point could not follow
+    n_modes: int = 0  # distinct modes found
+    found_at: int = 0  # number of the climb that first led to the best mode; 0 for a known one
+    chance_missed: float | None = None  # that a better mode was missed; ``None`` where nothing was searched for
     dimension_evidence: dict[int, float] = field(default_factory=dict)  # of Linear("auto")
     warnings: tuple[str, ...] = ()
 
@@ -43,7 +48,7 @@ class Diagnostics:
         """One sentence for the user."""
         if not self.converged:
             return (
-                f"not at a mode: a Newton step promises {self.decrement:.2g} nats and the smallest "
+                f"not at a mode: a Newton step predicts {self.decrement:.2g} nats and the smallest "
                 f"curvature is {self.smallest_curvature:.2g} of the prior's"
             )
         others = len(self.optima) - 1
@@ -54,6 +59,18 @@ class Diagnostics:
         return (
             f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there, {found} found, "
             f"the next {gap:.1f} nats below"
+        )
+
+    @property
+    def search(self) -> str:
+        """How the search for modes went, in one sentence; empty where nothing was searched for."""
+        if self.chance_missed is None:
+            return ""
+        chance = "below 1 %" if self.chance_missed < 0.01 else f"about {100 * self.chance_missed:.0f} %"
+        modes = "one mode" if self.n_modes == 1 else f"{self.n_modes} modes"
+        return (
+            f"{self.n_starts} climbs found {modes}, the best at climb {self.found_at}; "
+            f"the chance that a better one was missed is {chance}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway.embeddings import Linear
-from ridgeway.gp import ConditionedGP
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 _NOTHING = 1e-12  # mean squared slope, in units of the output's variance, below which a response is flat
-_SHRUNK = 1e-9  # of the longest row, below which a row is nothing
+_SHRUNK = 1e-9  # of the longest row's length, below which a row counts as zero
 
 
 class UnavailableError(ValueError):
-    """Something a picture needs cannot be had from this belief; the message says why."""
+    """A belief lacks what a figure needs; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,9 @@ def directions(belief: Belief) -> Directions:
     >>> found.weights.shape, found.share
     ((1, 4), array([1.]))
     """
-    if not isinstance(belief.model, Linear):
+    if not belief.model.has_directions:
         raise UnavailableError(f"{belief.model} scales each input by itself and has no shared combinations of inputs")
-    R, activity = _used(belief.embedding[: belief.rank], belief.activity)
+    R, activity = _used(belief.embedding[: belief.rank], belief.directional.activity)
     size = float(np.trace(activity @ R @ R.T)) if R.size else 0.0
     if not size > _NOTHING:
         raise UnavailableError("the fit found no direction along which the response varies")
@@ -72,7 +70,7 @@ def directions(belief: Belief) -> Directions:
 
 
 def _used(R: Array, activity: Array) -> tuple[Array, Array]:
-    """Without rows, of those sorted by length, that have shrunk to nothing: they point nowhere."""
+    """Without rows whose length is zero, relative to the longest: they have no direction. Rows are sorted by length."""
     length = np.linalg.norm(R, axis=1)
     k = int(np.count_nonzero(length > _SHRUNK * length.max(initial=0.0)))
     return R[:k], activity[:k, :k]
@@ -88,10 +86,3 @@ def canonical(R: Array, activity: Array) -> Directions:
     sign = np.where(largest < 0, -1.0, 1.0)[:, None]
     turn = sign * np.linalg.pinv(triangle.T @ vectors)
     return Directions(sign * weights, values / values.sum(), turn)
-
-
-def mean_slopes(gp: ConditionedGP) -> Array:
-    """Gradients of the predictive mean in ``u`` at the data, ``(N, d)``."""
-    weighted = gp.K1 * gp.alpha
-    result: Array = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U
-    return result

@@ -1,4 +1,4 @@
-"""How a belief and a learner show themselves in a notebook and in a terminal."""
+"""How a belief shows itself in a notebook and in a terminal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway.labels import labels
-from ridgeway.summary import scale
+from ridgeway.belief.summary import scale
+from ridgeway.names import labels
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
-    from ridgeway.learner import ActiveLearner
+    from ridgeway.belief.belief import Belief
+
+Facts = list[tuple[str, str]]  # names and values
+Shares = list[tuple[str, float]]  # inputs with their shares of the variation
 
 _TOP = 8
 _BAR = 20
@@ -20,30 +22,12 @@ _BAR = 20
 
 def belief_html(belief: Belief, names: Any = None) -> str:
     """A small table that needs no script and takes the notebook's colours."""
-    return _html(_title(belief), _facts(belief), _inputs(belief, names), belief.diagnostics.warnings)
-
-
-def learner_html(learner: ActiveLearner) -> str:
-    """Where a campaign stands; nothing is fitted by looking at it."""
-    return _html("Active learner", *_learner_parts(learner))
+    return html_table(_title(belief), facts(belief), inputs(belief, names), belief.diagnostics.warnings)
 
 
 def belief_rich(belief: Belief, names: Any = None) -> Any:
     """For ``rich.print``."""
-    return _rich(_title(belief), _facts(belief), _inputs(belief, names), belief.diagnostics.warnings)
-
-
-def learner_rich(learner: ActiveLearner) -> Any:
-    """For ``rich.print``; nothing is fitted by looking at it."""
-    return _rich("Active learner", *_learner_parts(learner))
-
-
-def _learner_parts(learner: ActiveLearner) -> tuple[Any, Any, tuple[str, ...]]:
-    """Where it stands, the inputs that matter, and warnings, for either display."""
-    belief = learner.last_belief
-    if belief is None:
-        return _standing(learner), [], ()
-    return _standing(learner), _inputs(belief, learner.space.names), belief.diagnostics.warnings
+    return rich_table(_title(belief), facts(belief), inputs(belief, names), belief.diagnostics.warnings)
 
 
 def _title(belief: Belief) -> str:
@@ -51,7 +35,8 @@ def _title(belief: Belief) -> str:
     return f"Belief: {belief.model} on {n:,} observations of {D:,} inputs"
 
 
-def _facts(belief: Belief) -> list[tuple[str, str]]:
+def facts(belief: Belief) -> Facts:
+    """Names and values of what a belief is about."""
     return [
         ("log evidence", f"{belief.log_evidence:.1f}"),
         ("mean", f"{belief.mean:.4g}"),
@@ -61,27 +46,14 @@ def _facts(belief: Belief) -> list[tuple[str, str]]:
     ]
 
 
-def _standing(learner: ActiveLearner) -> list[tuple[str, str]]:
-    told, out, failed = learner.record.n, len(learner.pending), len(learner.failed)
-    facts = [
-        ("space", repr(learner.space)),
-        ("embedding", str(learner.embedding)),
-        ("acquisition", str(learner.acquisition)),
-        ("experiments", f"{told} told, {out} out, {failed} failed"),
-    ]
-    belief = learner.last_belief
-    if belief is None:
-        return [*facts, ("belief", "none yet")]
-    age = told - belief.y.shape[0]
-    return [*facts, *_facts(belief), ("belief", f"{age} observations old" if age else "up to date")]
-
-
-def _inputs(belief: Belief, names: Any) -> list[tuple[str, float]]:
+def inputs(belief: Belief, names: Any) -> Shares:
+    """The inputs that matter most, with their shares of the variation."""
     called, share = labels(names, belief.X.shape[1]), belief.importances()
     return [(called[j], float(share[j])) for j in np.argsort(-share, kind="stable")[:_TOP]]
 
 
-def _html(title: str, facts: list[tuple[str, str]], inputs: list[tuple[str, float]], warnings: tuple[str, ...]) -> str:
+def html_table(title: str, facts: Facts, inputs: Shares, warnings: tuple[str, ...]) -> str:
+    """A table for a notebook."""
     rows = "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in facts)
     largest = max((share for _, share in inputs), default=1.0) or 1.0
     bars = "".join(
@@ -99,7 +71,8 @@ def _html(title: str, facts: list[tuple[str, str]], inputs: list[tuple[str, floa
     )
 
 
-def _rich(title: str, facts: list[tuple[str, str]], inputs: list[tuple[str, float]], warnings: tuple[str, ...]) -> Any:
+def rich_table(title: str, facts: Facts, inputs: Shares, warnings: tuple[str, ...]) -> Any:
+    """A table for a terminal."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway.directions import Directions, mean_slopes
-from ridgeway.embeddings import Linear
-from ridgeway.gp import Data, condition
-from ridgeway.threads import blas_threads
+from ridgeway.belief.directions import Directions
+from ridgeway.blas import blas_threads
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.process import N_GLOBAL, Data, condition, mean_slopes
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 N_DRAWS = 200
 _WORK = 4e8  # multiply-adds of factorisations to spend: beyond some hundred observations fewer draws do
@@ -64,16 +64,16 @@ def shares(belief: Belief, R: Array) -> Array:
     The mean square of the predictive mean's derivative, as :meth:`Belief.importances`, with the process
     conditioned anew on each draw; scales and noise are those of the best mode.
     """
-    gp = belief.components[0].gp
+    gp, rotates = belief.components[0].gp, belief.model.has_directions
     X = belief.space.scaling.scaled(belief.X)
     result = np.empty((R.shape[0], X.shape[1]))
     with blas_threads(X.shape[0]):
         for i, rows in enumerate(R):
-            U = X @ rows.T if isinstance(belief.model, Linear) else X * np.diagonal(rows)
-            flat = np.concatenate([np.eye(U.shape[1]).ravel(), gp.theta[-4:]])
+            U = X @ rows.T if rotates else X * np.diagonal(rows)
+            flat = np.concatenate([np.eye(U.shape[1]).ravel(), gp.theta[-N_GLOBAL:]])
             drawn = condition(Linear(U.shape[1]), belief.kernel, Data(U, gp.data.y, gp.data.noise), flat)
             root: Array = np.linalg.qr(mean_slopes(drawn), mode="r")  # type: ignore[assignment]  # an array in this mode
-            slopes = root @ rows if isinstance(belief.model, Linear) else root * np.diagonal(rows)
+            slopes = root @ rows if rotates else root * np.diagonal(rows)
             squares = np.sum(slopes**2, axis=0)
             total = squares.sum()
             result[i] = squares / total if total > 0 else 1.0 / X.shape[1]

@@ -9,12 +9,13 @@ from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ridgeway.belief import Belief
-from ridgeway.embeddings import Embedding, Linear
-from ridgeway.fit import fit
-from ridgeway.kernels import Kernel
-from ridgeway.marginal import Marginal
-from ridgeway.priors import Priors
+from ridgeway.belief.belief import Belief
+from ridgeway.belief.fit import fit
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.moments import Marginal
+from ridgeway.gp.priors import Priors
 from ridgeway.types import Array, RandomState
 
 
@@ -48,6 +49,8 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
         priors: Priors | None = None,
         n_starts: int | None = None,
         random_state: RandomState = 0,
+        effort: str | float = "normal",
+        n_jobs: int = 1,
     ) -> None:
         self.embedding = embedding
         self.kernel = kernel
@@ -58,6 +61,8 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
         self.priors = priors
         self.n_starts = n_starts
         self.random_state = random_state
+        self.effort = effort
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, noise_variance: Any = None) -> Self:
         """Fit the belief to ``X (n, D)`` and ``y (n,)``."""
@@ -67,7 +72,7 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
             X, y, embedding,
             kernel=self.kernel, inference=self.inference, marginal=self.marginal, bounds=self.bounds,
             standardize=self.standardize, priors=self.priors, noise_variance=noise_variance,
-            n_starts=self.n_starts, random_state=self.random_state,
+            n_starts=self.n_starts, random_state=self.random_state, effort=self.effort, n_jobs=self.n_jobs,
         )  # fmt: skip
         return self
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway.directions import Directions
+from ridgeway.belief.directions import Directions
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 _BYTES = 2**26  # of inputs made at a time
 _MARGIN = 0.05  # of the data's range, shown beyond it on either side

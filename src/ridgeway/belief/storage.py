@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -12,21 +12,26 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from ridgeway import kernels
-from ridgeway.belief import Belief
-from ridgeway.diagnostics import Diagnostics
-from ridgeway.embeddings import Diagonal, Embedding, Isotropic, Linear
-from ridgeway.gp import N_GLOBAL, Data, condition
-from ridgeway.importance import WeightedDraws
-from ridgeway.inference import Component
-from ridgeway.kernels import Kernel
-from ridgeway.posterior import Posterior
-from ridgeway.priors import Priors
-from ridgeway.rowspace import RowSpace
-from ridgeway.scaling import InputScaling, OutputScaling
+from ridgeway.belief.belief import Belief
+from ridgeway.belief.diagnostics import Diagnostics
+from ridgeway.gp import kernels
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.length_scales import Diagonal, Isotropic
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.priors import Priors
+from ridgeway.gp.process import LOG_OUTPUT_SCALE, N_GLOBAL, Data
+from ridgeway.gp.rowspace import RowSpace
+from ridgeway.gp.scaling import InputScaling, OutputScaling
+from ridgeway.inference import line_model
+from ridgeway.inference.importance_sampling import WeightedDraws
+from ridgeway.inference.mixture import Component
+from ridgeway.inference.settings import DEFAULT
 from ridgeway.types import Array, Inputs
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)  # format 1 says nothing about the models of components
 _EMBEDDINGS: dict[str, type[Any]] = {cls.name: cls for cls in (Linear, Diagonal, Isotropic)}
 
 
@@ -67,7 +72,7 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
     posterior, space = belief.posterior, belief.space
     header = {
         "format": FORMAT,
-        "embedding": embedding_to_dict(belief.model),
+        "embedding": belief.model.to_dict(),
         "kernel": kernels.to_dict(belief.kernel),
         "priors": asdict(posterior.priors),
         "inference": belief.inference,
@@ -79,6 +84,7 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
         "used_qr": space.used_qr,
         "weights": [c.weight for c in belief.components],
         "evidences": [c.log_evidence for c in belief.components],
+        "components": [{"embedding": c.gp.embedding.to_dict(), "is_line": c.is_line} for c in belief.components],
         "diagnostics": belief.diagnostics.to_dict(),
     }
     arrays: dict[str, Any] = {
@@ -113,10 +119,9 @@ def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None, X: Array 
     header, arrays = _read(stream, path)
     if X is not None:
         arrays["X"] = X
-    if header.get("format") != FORMAT:
-        raise ValueError(f"{path} has format {header.get('format')!r}; this version of Ridgeway reads format {FORMAT}")
-    model = embedding_from_dict(header["embedding"])
-    resolved = kernels.from_dict(header["kernel"], kernel)
+    if header.get("format") not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise ValueError(f"{path} has format {header.get('format')!r}; this version of Ridgeway reads formats {known}")
     output = OutputScaling(*header["output"])
     X = _inputs_from_arrays("X", arrays)
     rows = None
@@ -124,18 +129,16 @@ def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None, X: Array 
         rows = X if header["in_order"] else _inputs_from_arrays("rows", arrays)
     scaling = InputScaling(arrays["center"], arrays["half_width"])
     space = RowSpace(scaling, arrays["space_Z"], rows, arrays.get("L"), header["in_order"], header["used_qr"])
-    data = Data(arrays["Z"], output.scaled(arrays["y"]), arrays["noise"])
-    components = tuple(
-        Component(
-            condition(_of_rank(model, arrays[f"theta_{i}"], data), resolved, data, arrays[f"theta_{i}"]),
-            arrays[f"factor_{i}"],
-            weight,
-            evidence,
-        )
-        for i, (weight, evidence) in enumerate(zip(header["weights"], header["evidences"], strict=True))
+    posterior = Posterior(
+        embedding_from_dict(header["embedding"]),
+        kernels.from_dict(header["kernel"], kernel),
+        Data(arrays["Z"], output.scaled(arrays["y"]), arrays["noise"]),
+        priors_from_dict(header["priors"]),
+        scaling.D,
     )
+    components = tuple(_component(header, arrays, i, posterior) for i in range(len(header["weights"])))
     return Belief(
-        posterior=Posterior(model, resolved, data, priors_from_dict(header["priors"]), scaling.D),
+        posterior=posterior,
         space=space,
         output=output,
         components=components,
@@ -150,6 +153,24 @@ def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None, X: Array 
     )
 
 
+def _component(header: dict[str, Any], arrays: dict[str, Any], i: int, posterior: Posterior) -> Component:
+    theta = arrays[f"theta_{i}"]
+    if header["format"] == 1:
+        embedding, is_line = _model_of_format_1(posterior, theta)
+    else:
+        description = header["components"][i]
+        embedding, is_line = embedding_from_dict(description["embedding"]), description["is_line"]
+    model = line_model.model(posterior) if is_line else replace(posterior, embedding=embedding)
+    return Component(model, model.condition(theta), arrays[f"factor_{i}"], header["weights"][i], header["evidences"][i])
+
+
+def _model_of_format_1(posterior: Posterior, theta: Array) -> tuple[Embedding, bool]:
+    """The rank is that of the parameters; a straight line has the output scale that its model fixes."""
+    embedding = posterior.embedding.with_parameters(theta.shape[0] - N_GLOBAL, posterior.data.Z.shape[1])
+    fixed = DEFAULT.lines.log_output_scale
+    return embedding, line_model.possible(posterior) and bool(theta[LOG_OUTPUT_SCALE] == fixed)
+
+
 def _draws(arrays: dict[str, Any], n: int) -> tuple[WeightedDraws, ...] | None:
     if "draws_0" not in arrays:
         return None
@@ -157,13 +178,6 @@ def _draws(arrays: dict[str, Any], n: int) -> tuple[WeightedDraws, ...] | None:
         WeightedDraws(arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"], float(arrays[f"draw_shape_{i}"]))
         for i in range(n)
     )
-
-
-def _of_rank(model: Embedding, theta: Array, data: Data) -> Embedding:
-    """The embedding of a component, which may have fewer rows than the model allows."""
-    if not isinstance(model, Linear) or data.Z.shape[1] == 0:
-        return model
-    return Linear((theta.shape[0] - N_GLOBAL) // data.Z.shape[1])
 
 
 def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -185,13 +199,6 @@ def priors_from_dict(description: dict[str, Any]) -> Priors:
     if "log_scale_std" in settings:  # its name until the scale had a mean as well
         settings["log_scale"] = (0.0, settings.pop("log_scale_std"))
     return Priors(**settings)
-
-
-def embedding_to_dict(embedding: Embedding) -> dict[str, Any]:
-    """A JSON-able description of an embedding."""
-    if not isinstance(embedding, Linear):
-        return {"name": embedding.name}
-    return {"name": embedding.name, "d": embedding.d if embedding.d == "auto" else int(embedding.d)}
 
 
 def embedding_from_dict(description: dict[str, Any]) -> Embedding:

@@ -1,20 +1,29 @@
-"""How sure a belief is of its subspace, as angles between draws and the best estimate."""
+"""How well a belief knows its subspace, as angles between draws and the best estimate.
+
+The one rule for putting it into words stands here, and the one estimator behind it: ``ridgeway status``, its
+advice and the report all use them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ridgeway import draws
-from ridgeway.directions import directions
+from ridgeway.belief.directions import Directions, directions
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
-N_DRAWS = 100
+Level = Literal["well known", "roughly known", "not known yet"]
+WELL_KNOWN: Level = "well known"
+ROUGHLY_KNOWN: Level = "roughly known"
+NOT_KNOWN: Level = "not known yet"
+WELL_KNOWN_BELOW = 15.0  # degrees of the median angle
+ROUGHLY_KNOWN_BELOW = 35.0
+IGNORANCE = 90.0  # degrees: a draw may be perpendicular to the best estimate
 
 
 @dataclass(frozen=True)
@@ -26,14 +35,43 @@ class SubspaceUncertainty:
     low: float  # 5 % of the draws are below
     high: float  # 5 % are above
 
+    @property
+    def level(self) -> Level:
+        """How well the subspace is known, in words."""
+        return level(self.median)
 
-def uncertainty(belief: Belief, R: Array | None = None) -> SubspaceUncertainty:
-    """How far the subspace may be from the one shown; ``R (n, d, D)`` are draws, where they exist already.
 
-    0° is certainty; 90° says that some learned direction may be a wholly different one.
+def level(median: float) -> Level:
+    """How well a subspace is known from which draws are typically so many degrees away.
+
+    >>> [level(median) for median in (3.0, 15.0, 35.0)]
+    ['well known', 'roughly known', 'not known yet']
     """
-    found = directions(belief)
-    R = draws.embeddings(belief, N_DRAWS) if R is None else R
+    if median < WELL_KNOWN_BELOW:
+        return WELL_KNOWN
+    return ROUGHLY_KNOWN if median < ROUGHLY_KNOWN_BELOW else NOT_KNOWN
+
+
+def degrees(angle: float) -> str:
+    """An angle as text; a small one is not rounded to certainty.
+
+    >>> degrees(12.3), degrees(0.2), degrees(0.0)
+    ('12°', 'less than 1°', '0°')
+    """
+    return "less than 1°" if 0.0 < angle < 0.5 else f"{angle:.0f}°"
+
+
+def uncertainty(belief: Belief, R: Array | None = None, found: Directions | None = None) -> SubspaceUncertainty:
+    """How far the subspace may be from the one shown; 0° is certainty, 90° a wholly different direction.
+
+    ``R (n, d, D)`` are the draws of :func:`ridgeway.belief.embedding_draws.embeddings` and ``found`` the belief's
+    directions, where they have been computed already. Raises :class:`ridgeway.belief.directions.UnavailableError`
+    where there are no directions.
+    """
+    from ridgeway.belief import embedding_draws  # needs SciPy, which the rule above does without
+
+    found = directions(belief) if found is None else found
+    R = embedding_draws.embeddings(belief) if R is None else R
     largest = principal_angles(found.weights, R)[:, -1]
     low, median, high = np.quantile(largest, [0.05, 0.5, 0.95])
     return SubspaceUncertainty(int(belief.y.shape[0]), float(median), float(low), float(high))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway import straight, validation
-from ridgeway.embeddings import Linear
+from ridgeway import checks
+from ridgeway.inference import line_model
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 _BAR = 24
 
@@ -19,7 +19,7 @@ _BAR = 24
 def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) -> str:
     """Scales, the inputs that matter most, and how far to trust it; at most 80 columns wide."""
     n, D = belief.X.shape
-    top = validation.count(top, "top", 1)
+    top = checks.count(top, "top", 1)
     if names is not None and len(names) != D:
         raise ValueError(f"names must have one entry for each of the {D} inputs, got {len(names)}")
     labels = [f"x{j}" for j in range(D)] if names is None else [str(name) for name in names]
@@ -30,6 +30,7 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
         f"  mean {belief.mean:.4g}, {' '.join(scale(belief))}, noise {noise:.4g}",
         *_inputs(belief, labels, top),
         *_wrapped("status", belief.diagnostics.status),
+        *_wrapped("search", belief.diagnostics.search),
     ]
     if belief.diagnostics.dimension_evidence:
         lines += _wrapped("dimensions", _dimensions(belief))
@@ -54,8 +55,7 @@ def _inputs(belief: Belief, labels: list[str], top: int) -> list[str]:
 
 def _dimensions(belief: Belief) -> str:
     evidence = belief.diagnostics.dimension_evidence
-    assert isinstance(belief.model, Linear)
-    chosen = belief.model.rows
+    chosen = belief.embedding.shape[0]
     others = ", ".join(f"d={d}: {value - evidence[chosen]:+.1f}" for d, value in evidence.items() if d != chosen)
     return (
         f"d={chosen} has the most evidence (in nats beside it: {others})" if others else f"only d={chosen} was possible"
@@ -69,8 +69,8 @@ def _wrapped(label: str, text: str) -> list[str]:
 
 
 def scale(belief: Belief) -> tuple[str, str]:
-    """How far the function goes, by name; that of a straight line is a convention, so its shape is told instead."""
+    """Name and value of the output scale; for a straight line, whose scale is a convention, its shape instead."""
     line = belief.straight_share
-    if line > straight.MOSTLY:
+    if line > line_model.MOSTLY:
         return "shape", f"a straight line ({100 * line:.0f} %)"
     return "output scale", f"{belief.output_scale:.4g}"

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ridgeway.campaign.advice import Advice
     from ridgeway.campaign.campaign import Campaign
+    from ridgeway.campaign.stopping import Advice
     from ridgeway.campaign.trial import Trial
 
+_WHERE = {"Advice": "stopping", "Campaign": "campaign", "Trial": "trial"}
 __all__ = ["Advice", "Campaign", "Trial"]
 
 
@@ -16,4 +17,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'ridgeway.campaign' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"ridgeway.campaign.{name.lower()}"), name)
+    return getattr(import_module(f"ridgeway.campaign.{_WHERE[name]}"), name)

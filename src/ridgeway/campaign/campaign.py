@@ -1,4 +1,4 @@
-"""``Campaign``: a learner in a database, where several people and machines ask and tell."""
+"""``Campaign``: a learner in a database, shared by several people and machines."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Connection
 
-from ridgeway import sheets
-from ridgeway.campaign import changes, results, store, table
-from ridgeway.campaign.advice import Advice
+from ridgeway.campaign import results, sheets, store, table, transitions
 from ridgeway.campaign.database import Database
 from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
+from ridgeway.campaign.sheets import Sheet
+from ridgeway.campaign.stopping import Advice
 from ridgeway.campaign.store import Snapshot, Store, now, who
 from ridgeway.campaign.trial import OBSERVED, Trial, number_of
 from ridgeway.errors import CampaignError
-from ridgeway.sheets import Sheet
 from ridgeway.types import Array
 
-if TYPE_CHECKING:  # whoever only tells or looks must not wait for SciPy
-    from ridgeway.belief import Belief, Prediction
-    from ridgeway.campaign.chain import Chain
-    from ridgeway.pool import Pool
+if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy
+    from ridgeway.active.pool import Pool
+    from ridgeway.belief.belief import Belief, Prediction
+    from ridgeway.campaign.replay import Chain
 
-_TRIES = 1  # choices computed without a lock that others may overtake, before the next is computed under one
+_TRIES = 1  # choices computed without a lock, which another ask may make obsolete; the next holds the lock
 
 HandOver = Callable[[list[Trial]], Any]
 
@@ -71,7 +70,7 @@ class Campaign:
 
         ``space`` is a sequence of :class:`~ridgeway.Input` and :class:`~ridgeway.Fixed`, a ``Box`` or a
         ``Pool``; ``output`` the name of what is measured. ``labels`` are columns of text that go with
-        the pool's points and are handed out with them. ``learning`` is as for
+        the pool's points and appear beside them. ``learning`` is as for
         :class:`~ridgeway.ActiveLearner`: ``embedding``, ``acquisition``, ``n_initial``, ``random_state``, ...
         """
         if not isinstance(name, str) or not name.strip():
@@ -114,7 +113,7 @@ class Campaign:
     def ask(self, n: int | None = None, hand_over: HandOver | None = None, budget: int | None = None) -> Any:
         """The next experiment, a :class:`Trial`, or a list of the next ``n``.
 
-        Nobody else gets the same one. ``hand_over`` is called with the list before it is kept; if that
+        No other ask returns the same one. ``hand_over`` is called with the list before it is stored; if that
         raises, nothing was asked. ``budget`` is the number of trials, abandoned ones aside, that all who
         ask may reach together; beyond it :class:`~ridgeway.errors.BudgetSpentError` is raised.
         """
@@ -126,7 +125,7 @@ class Campaign:
             chosen = self._chosen(snapshot, many)
             with self._store.database.writing() as connection:
                 self._store.locked(connection)
-                # Tells in between do not matter: the choice is as good as if it had been made before them.
+                # Results that came in between do not matter: the choice is as good as if it had been made before them.
                 if self._store.counters(connection).n_asked == snapshot.n_asked:
                     self._store.check_budget(connection, many, budget)
                     kept = self._keep(connection, snapshot, *chosen, hand_over)
@@ -195,21 +194,21 @@ class Campaign:
             for key, setting in inputs.items():
                 if key not in self.setup.names:
                     raise CampaignError(f"inputs must be among {', '.join(self.setup.names[:6])}, got {key!r}")
-                x[self.setup.names.index(key)] = changes.finite(setting, f"input {key!r}")
+                x[self.setup.names.index(key)] = transitions.finite(setting, f"input {key!r}")
         number = number_of(trial)
         row = results.Result(
-            "tell", number, changes.finite(value, "value"), changes.sigma(sigma), x, dict(notes or {}), None
+            "tell", number, transitions.finite(value, "value"), transitions.sigma(sigma), x, dict(notes or {}), None
         )
-        changes.tell(self._store, self.setup, [row], outside)
+        transitions.tell(self._store, self.setup, [row], outside)
 
-    def tell_table(self, frame: Any, outside: bool = False, encoding: str | None = None) -> changes.Told:
+    def tell_table(self, frame: Any, outside: bool = False, encoding: str | None = None) -> transitions.Told:
         """The outcomes in a data frame, CSV or Excel file, matched by the column ``trial``; all or none.
 
         Rows without a value are still pending; a value of ``failed`` is a failure; other columns are kept
         as notes; inputs that differ from what was asked are taken for what was really set.
         """
         rows, pending = results.results(_sheet(frame, encoding), self.setup)
-        return changes.tell(self._store, self.setup, rows, outside, pending)
+        return transitions.tell(self._store, self.setup, rows, outside, pending)
 
     def attach(
         self, frame: Any, outside: bool = False, repeated: bool = False, encoding: str | None = None
@@ -223,33 +222,33 @@ class Campaign:
             strange = np.flatnonzero(self._pool.index_of(np.stack([np.asarray(row.x) for row in rows])) < 0)
             if strange.size:
                 raise CampaignError(f"{rows[strange[0]].where} is no point of the pool (allow it with --outside)")
-        return changes.attach(self._store, self.setup, rows, repeated)
+        return transitions.attach(self._store, self.setup, rows, repeated)
 
     def fail(self, trial: Trial | int, reason: str = "failed") -> None:
         """An experiment that gave nothing: it is not modelled, nor asked for again."""
         row = results.Result("fail", number_of(trial), None, None, None, {}, str(reason))
-        changes.tell(self._store, self.setup, [row], False)
+        transitions.tell(self._store, self.setup, [row], False)
 
     def correct(self, trial: Trial | int, value: float | None, reason: str, sigma: float | None = None) -> None:
-        """Another value for an outcome that was told, or ``None`` to discard it; the old one stays in the history."""
+        """Another value for an observed outcome, or ``None`` to discard it; the old one stays in the history."""
         number = number_of(trial)
-        changed = None if value is None else changes.finite(value, "value")
-        changes.correct(self._store, number, changed, changes.sigma(sigma), reason)
+        changed = None if value is None else transitions.finite(value, "value")
+        transitions.correct(self._store, number, changed, transitions.sigma(sigma), reason)
 
     def abandon(self, trial: Trial | int, reason: str = "abandoned") -> None:
         """A trial that will not be made; its point may be asked for again."""
-        changes.abandon(self._store, number_of(trial), reason)
+        transitions.abandon(self._store, number_of(trial), reason)
 
     def reclaim(self, older_than: float) -> list[Trial]:
-        """Take over the trials that have been out for more than ``older_than`` seconds: they are yours to make now."""
+        """Take over the trials pending for more than ``older_than`` seconds: they are yours to make now."""
         limit = (datetime.now(UTC) - timedelta(seconds=float(older_than))).isoformat(timespec="milliseconds")
-        return changes.reclaim(self._store, limit)
+        return transitions.reclaim(self._store, limit)
 
     # -- looking -------------------------------------------------------------------------------
 
     @property
     def pending(self) -> list[Trial]:
-        """Trials that are out."""
+        """Trials that were asked for and have no outcome yet."""
         return [trial for trial in self.all_trials() if trial.state == "asked"]
 
     @property
@@ -279,7 +278,7 @@ class Campaign:
         return self.belief.predict(self._coordinates(X))
 
     def score(self, X: Any) -> Array:
-        """What each row of ``X`` would teach now, in nats, given what is out."""
+        """The expected information of an experiment at each row of ``X``, in nats, given the pending trials."""
         return self._looked().scores(self._coordinates(X))
 
     def should_stop(self) -> Advice:
@@ -287,7 +286,7 @@ class Campaign:
         return self._looked(fit_early=False).advice()
 
     def summary(self) -> dict[str, Any] | None:
-        """What the last fit said, without loading it: inputs by importance, certainty of the subspace, noise."""
+        """What the last fit found, without loading it: shares of the inputs, how well directions are known, noise."""
         fits = self._store.snapshot(fits=False).fits.values()
         latest = max(fits, key=lambda fit: fit.observations, default=None)
         return None if latest is None else {"observations": latest.observations, **latest.summary}
@@ -297,10 +296,10 @@ class Campaign:
 
         Nothing is asked by it: the ``suggestions`` are what :meth:`ask` would give.
         """
-        from ridgeway import report, validation
-        from ridgeway.campaign.reported import subject
+        from ridgeway import checks, report
+        from ridgeway.campaign.report_subject import subject
 
-        suggestions = validation.count(suggestions, "suggestions")
+        suggestions = checks.count(suggestions, "suggestions")
         snapshot = self._store.snapshot()
         if not any(trial.state in OBSERVED for trial in snapshot.trials):
             raise CampaignError(
@@ -327,7 +326,7 @@ class Campaign:
     # -- parts ---------------------------------------------------------------------------------
 
     def _chain(self, snapshot: Snapshot) -> Chain:
-        from ridgeway.campaign.chain import Chain
+        from ridgeway.campaign.replay import Chain
 
         return Chain.at(self.setup, self._pool, snapshot, self.progress)
 
@@ -345,11 +344,11 @@ class Campaign:
         return chain
 
     def _coordinates(self, X: Any) -> Array:
-        from ridgeway import validation
+        from ridgeway import checks
 
         if isinstance(X, str | Path) or hasattr(X, "columns"):
             return self.setup.coordinates(results.points(_sheet(X, None), self.setup))
-        return self.setup.coordinates(validation.dense(validation.inputs(X, len(self.setup.names))))
+        return self.setup.coordinates(checks.dense(checks.inputs(X, len(self.setup.names))))
 
     @cached_property
     def _stored_pool(self) -> tuple[Pool, dict[str, list[str]]] | None:

@@ -70,7 +70,7 @@ class Database:
         self._engine.dispose()
 
     def _begin(self, connection: Connection) -> None:
-        """Begin to write; whoever else writes is waited for."""
+        """Begin to write, after others have finished writing."""
         give_up = time.monotonic() + PATIENCE
         while True:
             try:

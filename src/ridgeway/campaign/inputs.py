@@ -14,7 +14,7 @@ from ridgeway import names as _names
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for SciPy
-    from ridgeway.box import Box
+    from ridgeway.active.box import Box
 
 _DIGITS = 5  # a proposal is rounded to this many decimals of an input's range: a sheet shows what is stored
 _SAME = 1e-6  # of an input's range: values this close are one, whatever a spreadsheet rounded
@@ -24,7 +24,7 @@ _SAME = 1e-6  # of an input's range: values this close are one, whatever a sprea
 class Input:
     """An input that experiments vary, between ``lower`` and ``upper``.
 
-    With ``log`` its decades count alike, with ``integer`` proposals are whole numbers.
+    With ``log`` every decade counts the same, with ``integer`` proposals are whole numbers.
 
     >>> Input("rate", 0.001, 10.0, unit="1/s", log=True).label
     'rate [1/s]'
@@ -105,7 +105,7 @@ class InputList:
         """From a sequence of ``Input`` and ``Fixed``, or from a box."""
         if isinstance(inputs, InputList):
             return inputs
-        from ridgeway.box import Box
+        from ridgeway.active.box import Box
 
         if isinstance(inputs, Box):
             labels = inputs.names or [f"x{j}" for j in range(inputs.D)]
@@ -135,7 +135,7 @@ class InputList:
     @cached_property
     def box(self) -> Box:
         """Where the learner may go."""
-        from ridgeway.box import Box
+        from ridgeway.active.box import Box
 
         return Box(*self._logged(self._ends), names=[item.name for item in self._free])
 

@@ -1,38 +1,38 @@
-"""The learner of a campaign, standing exactly where the database says it stands.
+"""The learner of a campaign, rebuilt from the database in exactly the state that it was left in.
 
 The next choice depends on the outcomes in their order, on the number of points asked so far, and on the last
 ask's belief, from which the next fit starts. All of that is stored with the ask, so that a program that was
-killed goes on as if it had not been. Looking at a belief in between changes nothing: it is kept beside the
-last ask's, and used by the next ask only if that would have computed the very same.
+killed goes on as if it had not been. Looking at a belief in between changes nothing: it is stored beside the
+last ask's, and used by the next ask only if that would have computed the same one.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ridgeway import acquisition, draws, search, storage
-from ridgeway.belief import Belief
-from ridgeway.campaign.advice import Advice, advise, certainty, too_early
+from ridgeway.active import acquisition, maximize
+from ridgeway.active.history import Record
+from ridgeway.active.learner import ActiveLearner
+from ridgeway.active.pool import Pool
+from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active.scored_points import in_turn
+from ridgeway.active.spaces import Space
+from ridgeway.belief import storage
+from ridgeway.belief.belief import Belief
+from ridgeway.campaign import fit_summary
+from ridgeway.campaign.fit_summary import Step
 from ridgeway.campaign.setup import Setup
+from ridgeway.campaign.stopping import Advice, advise, too_early
 from ridgeway.campaign.store import Snapshot, StoredFit
 from ridgeway.campaign.trial import OBSERVED, Trial, pack
-from ridgeway.candidates import in_turn
-from ridgeway.directions import UnavailableError
 from ridgeway.errors import NothingLeftError
-from ridgeway.learner import ActiveLearner
-from ridgeway.pool import Pool
-from ridgeway.poolview import PoolView
-from ridgeway.record import Record
-from ridgeway.spaces import Space
-from ridgeway.subspace import uncertainty
 from ridgeway.types import Array
 
-Step = tuple[int, float, float, float]  # observations; median, 5 % and 95 % of the angles to the subspace, degrees
 _CANDIDATES = 512  # points among which one is chosen that differs from all before, where rounding made it equal
 
 
@@ -46,7 +46,7 @@ class Chain:
     fit: StoredFit | None = None  # of all observations
     stands: bool = False  # whether the learner has it
     used: bool = False  # whether a choice was made by it
-    course: tuple[Step, ...] = ()  # how sure the subspace was at the asks before
+    course: tuple[Step, ...] = ()  # how well the subspace was known at earlier asks
 
     @classmethod
     def at(cls, setup: Setup, pool: Pool | None, snapshot: Snapshot, progress: Any = None) -> Chain:
@@ -55,25 +55,26 @@ class Chain:
         record = record_of(setup, learner.space, snapshot.trials)
         last, read = snapshot.fits.get("asked"), snapshot.fits.get("read")
         if last is not None and not _fits(last, record):
-            last = None  # an outcome was corrected: what was learned from it does not count
+            last = None  # an outcome was corrected: a fit to the old one is of no use
         chain = cls(setup, learner, "" if last is None else last.identity, course=_course(snapshot))
         if last is not None and last.observations == record.n:
             chain.fit = last
         elif read is not None and read.parent == chain.parent and _fits(read, record, whole=True):
             chain.fit = read
-        # Whether a choice looks at the belief depends on the last ask's, not on what others looked at since.
+        # Whether a choice uses the belief depends on the last ask's fit, not on fits that were made since to look at.
         belief = None if last is None else _load(last, record)
         learner.resume(record, snapshot.n_asked, belief, 0 if last is None else last.searched_at)
         return chain
 
     def belief(self) -> Belief:
-        """What is known now; a new fit if there are new observations."""
+        """The belief given all observations; a new fit if there are new ones."""
         learner = self.learner
         if self.fit is not None and not self.stands:
             learner.resume(learner.record, learner.n_asked, _load(self.fit, learner.record), self.fit.searched_at)
         elif self.fit is None:
-            belief = learner.belief
-            content = storage.to_bytes(belief, inputs=False)
+            content = storage.to_bytes(learner.belief, inputs=False)
+            # Go on with what the database will give back, so that a restart cannot make a difference.
+            belief = storage.from_bytes(content, X=learner.record.X.copy())
             self.fit = StoredFit(
                 role="read",
                 data=data_digest(learner.record, learner.record.n),
@@ -81,22 +82,21 @@ class Chain:
                 parent=self.parent,
                 observations=learner.record.n,
                 searched_at=learner.searched_at,
-                summary=_summary(belief, self.setup, self.course),
+                summary=fit_summary.summarize(belief, self.setup, self.course),
                 content=content,
             )
-            # Go on with what the database will give back, so that a restart cannot make a difference.
-            learner.resume(learner.record, learner.n_asked, _load(self.fit, learner.record), learner.searched_at)
+            learner.resume(learner.record, learner.n_asked, belief, learner.searched_at)
         self.stands = True
         return self.learner.belief
 
     def choose(self, n: int) -> tuple[Array, list[float | None]]:
-        """Values ``(n, k)`` of the next experiments, and the nats that each is expected to teach."""
+        """Values ``(n, k)`` of the next experiments, and the expected information of each in nats."""
         learner, before = self.learner, self.learner.record
         self.used = learner.consults(n)
         if self.used:
             self.belief()
         learner.ask(n)
-        X, scores = learner.record.out[len(before.out) :], learner.expected
+        X, scores = learner.record.pending[len(before.pending) :], learner.expected
         inputs = self.setup.inputs
         if inputs is None:
             return X, self._information(before, X, scores)
@@ -105,11 +105,11 @@ class Chain:
 
     @property
     def needed(self) -> int:
-        """Outcomes before there is anything to say."""
+        """How many outcomes advice needs."""
         return max(self.learner.n_initial, 2)
 
     def scores(self, X: Array) -> Array:
-        """Nats that an observation of each of ``X (n, D)`` would give, given what is out."""
+        """Expected information of an observation at each of ``X (n, D)`` in nats, given the pending trials."""
         self.belief()
         return acquisition.score(acquisition.information, self.learner.outlook(), X)
 
@@ -119,18 +119,23 @@ class Chain:
         if learner.record.n < self.needed:
             return too_early(learner.record.n, self.needed)
         self.belief()
-        assert self.fit is not None
+        degrees, k = self.subspace
         if isinstance(learner.space, Pool):
             free = learner.record.free
             if not free.any():
-                return Advice(
-                    True, 0.0, self.fit.summary["degrees"], "Every point of the pool was tried. You may stop."
-                )
-            best = search.over_pool(PoolView(learner.space), learner.outlook(), acquisition.information, 1, free)
+                return Advice(True, 0.0, degrees, "Every point of the pool was tried. You may stop.")
+            best = maximize.over_pool(PoolView(learner.space), learner.outlook(), acquisition.information, 1, free)
         else:
             rng = np.random.default_rng([learner.random_state, 4, learner.n_asked])
-            best = search.over_box(learner.space, learner.outlook(), acquisition.information, 1, rng)
-        return advise(float(best.scores[0]), self.fit.summary["degrees"])
+            best = maximize.over_box(learner.space, learner.outlook(), acquisition.information, 1, rng)
+        return advise(float(best.scores[0]), degrees, k)
+
+    @property
+    def subspace(self) -> tuple[float | None, int]:
+        """Typical angle in degrees between the believed subspace and draws of it, and the number of directions."""
+        self.belief()
+        assert self.fit is not None
+        return fit_summary.angle(self.fit.summary, self.fit.observations), fit_summary.n_directions(self.fit.summary)
 
     def _distinct(self, values: Array, before: Record) -> Array:
         """The proposals, with those that rounding made equal to an earlier point replaced."""
@@ -144,7 +149,7 @@ class Chain:
         return values
 
     def _another(self, seen: set[bytes], i: int) -> Array:
-        """Of many points that fill the space, the one that teaches most and has not been asked."""
+        """Of many points that fill the space, the most informative one that has not been asked for."""
         inputs, learner = self.setup.inputs, self.learner
         assert inputs is not None
         rng = np.random.default_rng([learner.random_state, 3, learner.n_asked, i])
@@ -163,13 +168,13 @@ class Chain:
         if np.isnan(scores).all():
             return [None] * len(X)
         outlook = acquisition.outlook_of(self.learner.belief, before.noise_to_come)
-        outlook = outlook.given(np.vstack([before.out, before.failed]))
+        outlook = outlook.given(np.vstack([before.pending, before.failed]))
         nats = in_turn(outlook, X).tolist()
         return [None if np.isnan(score) else value for score, value in zip(scores, nats, strict=True)]
 
 
 def record_of(setup: Setup, space: Space, trials: tuple[Trial, ...]) -> Record:
-    """What a learner needs to know of the trials: outcomes in their order, and what is out."""
+    """The trials as a learner's record: outcomes in their order, and what is pending or failed."""
     seen, failed = observed(trials), [t for t in _settled(trials) if t.state == "failed"]
 
     def points(some: list[Trial]) -> Array:
@@ -217,29 +222,6 @@ def _load(fit: StoredFit, record: Record) -> Belief:
 
 
 def _course(snapshot: Snapshot) -> tuple[Step, ...]:
-    """What the fits that are kept say of those before them."""
+    """How well each earlier fit knew the subspace, from the summaries of the stored ones."""
     steps = {step[0]: step for fit in snapshot.fits.values() for step in fit.summary.get("course", ())}
     return tuple(steps[n] for n in sorted(steps))
-
-
-def _summary(belief: Belief, setup: Setup, course: tuple[Step, ...]) -> dict[str, Any]:
-    """What can be said about a fit without loading it, and how sure those before it were."""
-    shares = belief.importances()
-    varied = setup.names if setup.inputs is None else setup.inputs.box.names or ()
-    order = np.argsort(-shares)[:8]
-    return {
-        "inputs": [[varied[j], float(shares[j])] for j in order],
-        "rank": belief.rank,
-        "noise": float(np.sqrt(belief.noise_variance)),
-        "degrees": certainty(belief),
-        "status": belief.diagnostics.status,
-        "warnings": list(belief.diagnostics.warnings),
-        "course": [*(step for step in course if step[0] < belief.y.shape[0]), *_step(belief)],
-    }
-
-
-def _step(belief: Belief) -> list[Step]:
-    try:
-        return [astuple(uncertainty(belief, draws.embeddings(belief)))]
-    except UnavailableError:
-        return []

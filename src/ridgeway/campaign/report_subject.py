@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway.belief.directions import UnavailableError
+from ridgeway.belief.subspace import SubspaceUncertainty, uncertainty
 from ridgeway.campaign import table
-from ridgeway.campaign.advice import advise
-from ridgeway.campaign.chain import Chain, observed
+from ridgeway.campaign.inputs import Fixed, Input, InputList
+from ridgeway.campaign.replay import Chain, observed
+from ridgeway.campaign.stopping import advise
 from ridgeway.campaign.trial import Trial
-from ridgeway.directions import UnavailableError
 from ridgeway.errors import NothingLeftError
-from ridgeway.inputs import Fixed, Input, InputList
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
 from ridgeway.report.subject import EXHAUSTED, NONE_ASKED, Subject, nothing
 from ridgeway.report.tables import Table, counted, number
-from ridgeway.subspace import SubspaceUncertainty, uncertainty
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
     from ridgeway.campaign.campaign import Campaign
     from ridgeway.campaign.setup import Setup
 
@@ -35,9 +35,9 @@ NotesOf = Callable[[Array], Mapping[str, str]]
 def subject(
     campaign: Campaign, chain: Chain, ahead: Chain, trials: Sequence[Trial], n: int, notes_of: NotesOf
 ) -> Subject:
-    """What a report says of a campaign whose belief ``chain`` has.
+    """The subject of a report on a campaign whose belief ``chain`` holds.
 
-    ``ahead`` is a chain of its own that the next ``n`` points are chosen by: nothing of it is kept.
+    ``ahead`` is a second chain, with which the next ``n`` points are chosen: nothing of it is stored.
     ``notes_of`` gives the columns of text that go with a pool's point.
     """
     setup, learner, belief = campaign.setup, chain.learner, chain.belief()
@@ -50,7 +50,7 @@ def subject(
         labels=setup.names if inputs is None else inputs.axes,
         observed=_points(setup, observed(trials), notes),
         columns=tuple(range(len(setup.names))) if inputs is None else inputs.free,
-        out=_points(setup, [trial for trial in trials if trial.state == "asked"], notes),
+        pending=_points(setup, [trial for trial in trials if trial.state == "asked"], notes),
         suggested=suggested,
         reproduce=reproduce(belief, learner, _command(campaign), _inputs(setup)),
         output=setup.output_label,
@@ -69,7 +69,7 @@ def _points(setup: Setup, trials: Sequence[Trial], notes: Sequence[str]) -> Poin
 
 
 def _suggested(ahead: Chain, n: int, notes_of: NotesOf) -> Suggestions:
-    """What an ask for ``n`` would give, each with the nats that it is expected to teach."""
+    """What an ask for ``n`` would return, each with its expected information in nats."""
     columns = ahead.setup.labels
     if not n:
         return nothing(columns, NONE_ASKED)
@@ -90,12 +90,11 @@ def _advice(chain: Chain, suggested: Suggestions) -> tuple[str, ...]:
     """Whether to go on, where the first suggestion is the best experiment there is."""
     if chain.learner.acquisition not in ("bald", "information") or not np.isfinite(suggested.nats[:1]).any():
         return ()
-    assert chain.fit is not None
-    return (str(advise(float(suggested.nats[0]), chain.fit.summary["degrees"])),)
+    return (str(advise(float(suggested.nats[0]), *chain.subspace)),)
 
 
 def _course(chain: Chain, belief: Belief) -> tuple[SubspaceUncertainty, ...]:
-    """How sure the subspace was at each ask; a fit of an earlier version does not know."""
+    """How well the subspace was known at each ask; fits of early versions did not store it."""
     assert chain.fit is not None
     kept = tuple(SubspaceUncertainty(*step) for step in chain.fit.summary.get("course", ()))
     if kept:
@@ -140,6 +139,6 @@ def _described(item: Input | Fixed) -> str:
 
 
 def _command(campaign: Campaign) -> str:
-    """Without the folder or the server's address, which are nobody else's business."""
+    """Without the folder or the server's address: a report may be passed on."""
     place = "ADDRESS" if "://" in campaign.where else Path(campaign.where).name
     return f"ridgeway report --campaign {shlex.quote(place)} --name {shlex.quote(campaign.name)} -o report.html"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ridgeway.campaign.inputs import Fixed
 from ridgeway.campaign.setup import Setup
+from ridgeway.campaign.sheets import Sheet
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import CampaignError
-from ridgeway.inputs import Fixed
-from ridgeway.sheets import Sheet
 from ridgeway.types import Array
 
 TRIAL, SIGMA, REASON = "trial", "sigma", "reason"

@@ -33,8 +33,8 @@ campaigns = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("setup", Text, nullable=False),  # JSON: inputs or pool, and how to learn
-    Column("n_trials", Integer, nullable=False),  # numbers given out
-    Column("n_asked", Integer, nullable=False),  # trials the learner chose: its place in its sequence
+    Column("n_trials", Integer, nullable=False),  # numbers used so far
+    Column("n_asked", Integer, nullable=False),  # trials the learner chose: its position in its sequence
     Column("n_settled", Integer, nullable=False),  # outcomes so far: the order of observations
     Column("created_by", Text, nullable=False),
     Column("created_at", Text, nullable=False),  # all times: ISO 8601, UTC
@@ -60,7 +60,7 @@ trials = Table(
     Column("sigma", Float(53)),
     Column("notes", Text, nullable=False),  # JSON: extra columns
     Column("reason", Text),
-    Column("expected", Float(53)),  # nats that its observation was expected to teach
+    Column("expected", Float(53)),  # information that its observation was expected to give, nats
     Column("seen", Integer),  # outcomes known when it was chosen
     Column("asked_by", Text),
     Column("asked_at", Text),

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ridgeway.campaign.inputs import InputList
 from ridgeway.errors import CampaignError
-from ridgeway.inputs import InputList
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for SciPy
-    from ridgeway.learner import ActiveLearner
-    from ridgeway.pool import Pool
+    from ridgeway.active.learner import ActiveLearner
+    from ridgeway.active.pool import Pool
 
 _PLAIN = ("acquisition", "inference", "marginal", "n_initial", "fill_every", "random_state")
 _LEARNING = (*_PLAIN, "embedding", "kernel", "priors")
@@ -36,9 +36,9 @@ class Setup:
     @classmethod
     def of(cls, space: Any, output: str, unit: str | None, options: Mapping[str, Any]) -> Setup:
         """Checked, from what a user hands over."""
-        from ridgeway.embeddings import Linear
-        from ridgeway.learner import ActiveLearner
-        from ridgeway.pool import Pool
+        from ridgeway.active.learner import ActiveLearner
+        from ridgeway.active.pool import Pool
+        from ridgeway.gp.linear import Linear
 
         inputs = None if isinstance(space, Pool) else InputList.of(space)
         where = space if inputs is None else inputs.box
@@ -83,8 +83,9 @@ class Setup:
 
     def learner(self, pool: Pool | None, progress: Any = None) -> ActiveLearner:
         """A learner that has seen nothing yet."""
-        from ridgeway import kernels, storage
-        from ridgeway.learner import ActiveLearner
+        from ridgeway.active.learner import ActiveLearner
+        from ridgeway.belief import storage
+        from ridgeway.gp import kernels
 
         space = self.inputs.box if self.inputs is not None else pool
         assert space is not None
@@ -126,7 +127,7 @@ def pool_to_bytes(pool: Pool) -> bytes:
 
 def pool_from_bytes(content: bytes, description: Mapping[str, Any]) -> Pool:
     """What :func:`pool_to_bytes` was given, checked against its description."""
-    from ridgeway.pool import Pool
+    from ridgeway.active.pool import Pool
 
     points = np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False)
     return Pool.from_dict(description, points)

@@ -30,7 +30,7 @@ class Sheet:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     lines: tuple[int, ...]  # where each row stands in its file
-    semicolons: bool = False  # cells are not parted by commas, so a comma is a decimal one
+    semicolons: bool = False  # cells are not separated by commas, so a comma is a decimal one
 
     def at(self, row: int, column: int) -> str:
         """Where a cell is, for a message."""
@@ -113,7 +113,7 @@ def write_to(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]], 
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv"):
         text = to_csv(columns, rows, decimal_comma, "\t" if suffix == ".tsv" else None)
-        # Excel takes a file without a mark for its own code page, and a unit like °C for rubbish.
+        # Without a byte order mark, Excel assumes its own code page and garbles a unit such as °C.
         path.write_text(text, encoding="utf-8" if text.isascii() else "utf-8-sig", newline="")
     elif suffix == ".json":
         records = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -152,7 +152,7 @@ def writing(path: str | Path) -> Iterator[Path]:
 def to_csv(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], decimal_comma: bool = False, delimiter: str | None = None
 ) -> str:
-    """A sheet as CSV text; with decimal commas its cells are parted by semicolons."""
+    """A sheet as CSV text; with decimal commas its cells are separated by semicolons."""
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=delimiter or (";" if decimal_comma else ","), lineterminator="\n")
     writer.writerow(columns)
@@ -211,7 +211,7 @@ def _decoded(path: Path, encoding: str | None) -> str:
         line = content[: error.start].count(b"\n") + 1
         raise CampaignError(
             f"{path}, row {line}: this is not {encoding.removesuffix('-sig').upper()} text: save the file as "
-            "'CSV UTF-8', or say how it is written, for example --encoding cp1252"
+            "'CSV UTF-8', or name its encoding, for example --encoding cp1252"
         ) from None
     if "\0" in text:
         raise CampaignError(f"{path} is not a text file: save it as 'CSV UTF-8' or as .xlsx")

@@ -1,18 +1,14 @@
-"""When to stop: what a further experiment would teach, and how sure the subspace is, in numbers and words."""
+"""When to stop: what a further experiment would teach, and how well the directions are known."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+from ridgeway.belief import subspace
 
-LITTLE = 0.02  # nats an experiment below which it teaches next to nothing
-SURE, ROUGH = 15.0, 35.0  # degrees
-_DRAWS = 64
+LITTLE = 0.02  # nats: an experiment that teaches less teaches next to nothing
 
 
 @dataclass(frozen=True)
@@ -21,8 +17,9 @@ class Advice:
 
     ``nats`` is the information about the embedding and the scales that the best next experiment is
     expected to give, noise included; ``degrees`` the typical angle between the subspace as it is
-    believed now and as it may be (``None`` where the embedding has no subspace to find). As a
-    condition it is ``True`` where both are small: ``if campaign.should_stop(): ...``
+    believed now and draws of it (``None`` where there is no subspace to find: the embedding has none, or
+    the directions span all inputs). As a condition it is ``True`` where both are small:
+    ``if campaign.should_stop(): ...``
     """
 
     stop: bool
@@ -37,39 +34,26 @@ class Advice:
         return self.text
 
 
-def too_early(told: int, needed: int) -> Advice:
+def too_early(observed: int, needed: int) -> Advice:
     """Before a model can say anything."""
-    return Advice(False, None, None, f"Too early to say: {told} of the first {needed} outcomes are there.")
+    return Advice(False, None, None, f"Too early to say: {observed} of the first {needed} outcomes are there.")
 
 
-def advise(nats: float, degrees: float | None) -> Advice:
-    """Advice from the two numbers."""
+def advise(nats: float, degrees: float | None, k: int = 2) -> Advice:
+    """Advice from the two numbers; ``k`` is how many directions there are."""
     little = nats < LITTLE
-    stop = little and (degrees is None or degrees < SURE)
+    stop = little and (degrees is None or subspace.level(degrees) == subspace.WELL_KNOWN)
     narrowing = 100.0 * -np.expm1(-nats)
     teaches = f"The best next experiment would teach {nats:.2g} nats: it narrows what it tests by {narrowing:.1f} %."
-    return Advice(stop, nats, degrees, " ".join([teaches, *about_subspace(degrees), _verdict(little, stop)]))
+    return Advice(stop, nats, degrees, " ".join([teaches, *about_directions(degrees, k), _verdict(little, stop)]))
 
 
-def certainty(belief: Belief) -> float | None:
-    """Typical angle in degrees between the believed subspace and draws of it: the median of the largest angles."""
-    from scipy.linalg import subspace_angles
-
-    if belief.model.name != "linear":
-        return None
-    here = belief.embedding[: belief.rank].T
-    draws = [R[np.any(R != 0.0, axis=1)].T for R in belief.sample_embeddings(_DRAWS, 0)]
-    if not here.any():
-        return 90.0  # no direction at all: nothing is known
-    return float(np.median([np.rad2deg(subspace_angles(here, R).max()) if R.size else 90.0 for R in draws]))
-
-
-def about_subspace(degrees: float | None) -> list[str]:
-    """How sure the subspace is, in a sentence; none where there is no subspace."""
+def about_directions(degrees: float | None, k: int = 2) -> list[str]:
+    """How well ``k`` directions are known, in a sentence; none where there is no subspace to find."""
     if degrees is None:
         return []
-    words = "well known" if degrees < SURE else "known roughly" if degrees < ROUGH else "not known yet"
-    return [f"The subspace is {words} (typically off by {degrees:.0f}°)."]
+    these = "direction is" if k == 1 else "directions are"
+    return [f"The {these} {subspace.level(degrees)} (typically off by {subspace.degrees(degrees)})."]
 
 
 def _verdict(little: bool, stop: bool) -> str:
@@ -77,6 +61,7 @@ def _verdict(little: bool, stop: bool) -> str:
         return "You may stop."
     if little:
         return (
-            "The model expects little more, but is not sure of the subspace: points that fill the space would test it."
+            "The model expects to learn little more, but it does not know the directions well: points that fill the "
+            "space would test them."
         )
     return "Go on."

@@ -20,7 +20,7 @@ from ridgeway.errors import BudgetSpentError, CampaignError
 
 @dataclass(frozen=True)
 class StoredFit:
-    """A belief as it is kept: bytes, with digests that say of what."""
+    """A stored belief: bytes, with digests that identify it and its data."""
 
     role: str
     data: str
@@ -132,7 +132,7 @@ class Store:
         connection.execute(insert(table).values(values))
 
     def promote(self, connection: Connection, fit: StoredFit) -> None:
-        """Keep a fit as the last ask's; what others looked at since the ask before is of no more use."""
+        """Store a fit as the last ask's, and remove the one that was only looked at."""
         self.keep(connection, replace(fit, role="asked"))
         table = schema.fits
         connection.execute(delete(table).where(and_(table.c.campaign == self.id, table.c.role == "read")))
@@ -170,7 +170,7 @@ class Store:
         )
 
     def locked(self, connection: Connection) -> None:
-        """Let nobody else write to this campaign until the transaction ends."""
+        """Keep others from writing to this campaign until the transaction ends."""
         if not self.database.is_file:  # SQLite's transactions that write exclude each other anyway
             campaign = schema.campaigns
             connection.execute(select(campaign.c.id).where(campaign.c.id == self.id).with_for_update()).one()

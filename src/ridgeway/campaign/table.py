@@ -1,4 +1,4 @@
-"""Trials as tables: what is handed out, and what is exported."""
+"""Trials as tables: to be filled in, and to be exported."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ Table = tuple[list[str], list[list[Any]]]
 
 
 def to_fill_in(setup: Setup, trials: Sequence[Trial]) -> Table:
-    """What whoever makes the experiments gets: number, labels, inputs, and an empty column for the outcome."""
+    """The sheet of those who make the experiments: number, labels, inputs, and an empty column for the outcome."""
     notes = _notes(trials)
-    # Where a label says the word itself, columns of 0 and 1 such as 'solvent=water' say nothing more.
-    told = [j for j, label in enumerate(setup.labels) if not ("=" in label and label.split("=")[0] in notes)]
-    columns = ["trial", *notes, *(setup.labels[j] for j in told), setup.output_label]
-    rows = [[t.id, *((t.notes or {}).get(key) for key in notes), *(_numbers(t)[j] for j in told), None] for t in trials]
+    # Where a label has the word itself, columns of 0 and 1 such as 'solvent=water' add nothing.
+    shown = [j for j, label in enumerate(setup.labels) if not ("=" in label and label.split("=")[0] in notes)]
+    columns = ["trial", *notes, *(setup.labels[j] for j in shown), setup.output_label]
+    rows = [
+        [t.id, *((t.notes or {}).get(key) for key in notes), *(_numbers(t)[j] for j in shown), None] for t in trials
+    ]
     return columns, rows
 
 
@@ -41,7 +43,8 @@ def full(setup: Setup, trials: Sequence[Trial]) -> Table:
 def counted(trials: Sequence[Trial]) -> str:
     """How many are in each state, in words."""
     counts = Counter(str(trial.state) for trial in trials)
-    words = {"told": "told", "attached": "attached", "asked": "out", "failed": "failed", "abandoned": "abandoned"}
+    words = {"told": "observed", "attached": "attached", "asked": "pending", "failed": "failed"}
+    words["abandoned"] = "abandoned"
     return ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state]) or "nothing asked yet"
 
 

@@ -1,4 +1,4 @@
-"""What may become of a trial: told, failed, corrected, abandoned, taken over; each in one transaction."""
+"""Changes of a trial's state: observed, failed, corrected, abandoned, taken over; each in one transaction."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ridgeway.types import Array
 
 @dataclass(frozen=True)
 class Told:
-    """What a table of results came to: numbers of the trials."""
+    """The trials, by number, that a table of results was about."""
 
     told: tuple[int, ...]
     failed: tuple[int, ...]
-    already: tuple[int, ...]  # told before, with the same value
+    already: tuple[int, ...]  # observed before, with the same value
     moved: tuple[int, ...]  # made elsewhere than asked
     pending: int  # rows without a value
 
@@ -70,7 +70,7 @@ def _news(row: Result, trial: Trial) -> bool:
     got = "a failure" if row.value is None else f"{row.value:g}"
     if trial.state in OBSERVED:
         raise CampaignError(
-            f"{row.where}: trial {trial.id} was told {trial.value:g} on {when}, now it is {got}; "
+            f"{row.where}: trial {trial.id} has the value {trial.value:g} since {when}, now it is {got}; "
             f"if the first was wrong, change it with `correct` (trial {trial.id}, value, reason)"
         )
     if trial.state == "failed":
@@ -85,7 +85,7 @@ def _news(row: Result, trial: Trial) -> bool:
 
 
 def _same(a: float | None, b: float | None) -> bool:
-    """Whether two numbers are one, as far as a workbook of fifteen digits can tell."""
+    """Whether two numbers are equal to the fifteen digits that a workbook keeps."""
     return a == b if a is None or b is None else math.isclose(a, b, rel_tol=1e-12)
 
 
@@ -136,7 +136,7 @@ def correct(store: Store, number: int, value: float | None, sigma: float | None,
     def change(connection: Connection, trials: dict[int, Trial]) -> None:
         trial = trials[number]
         if trial.state in ("asked", "abandoned"):
-            what = "has no outcome yet: tell it" if trial.state == "asked" else "was abandoned: use `attach`"
+            what = "has no outcome yet: use `tell`" if trial.state == "asked" else "was abandoned: use `attach`"
             raise CampaignError(f"trial {number} cannot be corrected, it {what}")
         before = {"state": trial.state, "value": trial.value, "sigma": trial.sigma}
         new_sigma = trial.sigma if sigma is None else sigma
@@ -169,7 +169,7 @@ def abandon(store: Store, number: int, reason: str) -> None:
 
 
 def reclaim(store: Store, limit: str) -> list[Trial]:
-    """Trials that have been out since before ``limit``, now in the name of whoever calls."""
+    """Trials that have been pending since before ``limit``, assigned to the caller from now on."""
     with store.database.writing() as connection:
         store.locked(connection)
         stale = [
@@ -180,7 +180,7 @@ def reclaim(store: Store, limit: str) -> list[Trial]:
         by, at = who(), now()
         for trial in stale:
             before, after = {"asked_by": trial.asked_by, "asked_at": trial.asked_at}, {"asked_by": by, "asked_at": at}
-            store.log(connection, trial, "reclaimed", before, after, "out for too long")
+            store.log(connection, trial, "reclaimed", before, after, "pending for too long")
             store.change(connection, trial, **after)
     return stale
 
@@ -192,7 +192,9 @@ def finite(value: Any, name: str) -> float:
     except (TypeError, ValueError):
         raise CampaignError(f"{name} must be a number, got {value!r}") from None
     if not math.isfinite(number):
-        raise CampaignError(f"{name} must be finite, got {number}; an experiment that gave nothing is told by `fail`")
+        raise CampaignError(
+            f"{name} must be finite, got {number}; an experiment that gave no value is recorded with `fail`"
+        )
     return number
 
 

@@ -18,10 +18,10 @@ OBSERVED: tuple[State, ...] = ("told", "attached")
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One experiment: its number, state and inputs, and what became of it.
+    """One experiment: its number, state and inputs, and its outcome.
 
-    ``state`` is ``"asked"`` (out), ``"told"``, ``"failed"``, ``"abandoned"`` or ``"attached"`` (made
-    before the campaign or beside it).
+    ``state`` is ``"asked"`` (pending), ``"told"`` (observed), ``"failed"``, ``"abandoned"`` or ``"attached"``
+    (made before the campaign or beside it).
     """
 
     id: int
@@ -33,13 +33,13 @@ class Trial:
     sigma: float | None = None  # known standard deviation of the value's noise
     notes: Mapping[str, str] | None = None
     reason: str | None = None
-    expected: float | None = None  # nats that its observation was expected to teach
+    expected: float | None = None  # information that its observation was expected to give, nats
     seen: int | None = None  # outcomes that were known when it was chosen
     asked_by: str | None = None
     asked_at: str | None = None
     settled_by: str | None = None
     settled_at: str | None = None
-    sequence: int | None = None  # place among the outcomes
+    sequence: int | None = None  # its position in the order of the outcomes
 
     @property
     def inputs(self) -> dict[str, float]:

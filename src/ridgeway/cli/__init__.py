@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from ridgeway.cli import exchange, reproduce, start, views
+from ridgeway.cli import reproduce, start, trials, views
 from ridgeway.cli.report import report
 from ridgeway.cli.run import run
 from ridgeway.errors import CampaignError, NumericalError
@@ -27,18 +27,18 @@ app = typer.Typer(
 )
 _COMMANDS = (
     (start.init, "begin a campaign"),
-    (exchange.ask, "ask for the next experiments"),
-    (exchange.tell, "take results from a file"),
-    (exchange.attach, "add data from before"),
-    (exchange.fail, "an experiment gave nothing"),
-    (exchange.correct, "correct a result, keep the old one"),
-    (exchange.abandon, "give up a trial"),
-    (exchange.reclaim, "take over trials that are out for long"),
+    (trials.ask, "ask for the next experiments"),
+    (trials.tell, "take results from a file"),
+    (trials.attach, "add data from before"),
+    (trials.fail, "an experiment gave nothing"),
+    (trials.correct, "correct a result, keep the old one"),
+    (trials.abandon, "give up a trial"),
+    (trials.reclaim, "take over trials that are pending for long"),
     (views.status, "where the campaign stands"),
     (views.predict, "predict at the points of a file"),
     (views.score, "rank points by what they would teach"),
     (report, "write a page to show to a colleague"),
-    (exchange.export, "write all trials to a file"),
+    (trials.export, "write all trials to a file"),
     (run, "drive a program, trial after trial"),
     (start.demo, "watch a function being learned"),
 )
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
     """The program: run a command, and leave with an exit code."""
     try:
         app(arguments)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (CampaignError, ValueError, TypeError, OSError, ImportError, NumericalError) as error:

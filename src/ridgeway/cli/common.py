@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ridgeway import sheets
+from ridgeway.campaign import sheets
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.errors import CampaignError
 
@@ -41,12 +41,12 @@ Where = Annotated[
 ]
 Name = Annotated[str | None, typer.Option("--name", help="Which campaign, where there are several.")]
 Shape = Annotated[Format, typer.Option("--format", "-f", help="How to show data.")]
-Comma = Annotated[bool, typer.Option("--decimal-comma", help="Write 1,5 and part cells by semicolons.")]
+Comma = Annotated[bool, typer.Option("--decimal-comma", help="Write 1,5 and separate cells by semicolons.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this .csv, .xlsx, .parquet or .json file.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
-Outside = Annotated[bool, typer.Option("--outside", help="Allow inputs that are out of their range.")]
+Outside = Annotated[bool, typer.Option("--outside", help="Allow inputs outside their range.")]
 Encoding = Annotated[str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. cp1252.")]
 
 
@@ -76,13 +76,13 @@ def shown_progress(campaign: Campaign) -> Iterator[None]:
 
 
 def check_new(path: Path | None, force: bool) -> None:
-    """Refuse to replace a file that may hold results nobody has told yet."""
+    """Refuse to replace a file that may hold results which are not in the campaign yet."""
     if path is not None and path.exists() and not force:
         raise CampaignError(f"{path} is there already, perhaps with results: choose another name, or add --force")
 
 
 def say(message: str) -> None:
-    """A message to whoever sits there; never among the data."""
+    """A message for the user on the standard error; never among the data."""
     print(message, file=sys.stderr)
 
 

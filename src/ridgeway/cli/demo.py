@@ -1,6 +1,6 @@
 """``make demo``: learn two directions of a function of twenty inputs by experiments of its own choice.
 
-Run with ``python -m ridgeway.demo``.
+Run with ``python -m ridgeway.cli.demo``.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _compare(active: _Verdict, random: _Verdict, spread: float) -> None:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m ridgeway.demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m ridgeway.cli.demo", description=__doc__)
     parser.add_argument("--inputs", type=int, default=20, help="number of inputs (default 20)")
     parser.add_argument("--dimensions", type=int, default=2, help="directions that matter (default 2)")
     parser.add_argument("--observations", type=int, default=80, help="experiments to learn from (default 80)")

@@ -1,4 +1,4 @@
-"""Plans: what a campaign is to be about, from options, a TOML file, a table of inputs or a pool's file."""
+"""Plans: inputs, output and settings of a new campaign, from options, a TOML file, a table or a pool's file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ridgeway import sheets
+from ridgeway.campaign import sheets
+from ridgeway.campaign.inputs import Fixed, Input
+from ridgeway.campaign.sheets import Sheet
 from ridgeway.errors import CampaignError
-from ridgeway.inputs import Fixed, Input
-from ridgeway.sheets import Sheet
 
 _LEARNING = {"embedding", "directions", "acquisition", "n_initial", "fill_every", "random_state", "kernel", "inference"}
 _KEYS = {"name", "output", "input", "fixed", "inputs", "pool", *_LEARNING}
@@ -38,8 +38,8 @@ class Plan:
 
     def create(self, where: str) -> Any:
         """The campaign."""
+        from ridgeway.active.pool import Pool
         from ridgeway.campaign.campaign import Campaign
-        from ridgeway.pool import Pool
 
         labels: Mapping[str, Sequence[str]] = {}
         if self.pool is None:
@@ -171,7 +171,8 @@ def _needed(sheet: Sheet, i: int, j: int) -> float:
 
 
 def _options(learning: dict[str, Any]) -> dict[str, Any]:
-    from ridgeway.embeddings import Diagonal, Isotropic, Linear
+    from ridgeway.gp.length_scales import Diagonal, Isotropic
+    from ridgeway.gp.linear import Linear
 
     options = dict(learning)
     directions = options.pop("directions", None)

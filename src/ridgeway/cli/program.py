@@ -58,7 +58,7 @@ class Program:
         return answer
 
     def stop(self) -> None:
-        """End what is running, with all that it started."""
+        """End the programs that are running, with all that they started."""
         self._stopped.set()
         for process in list(self._running):
             _end(process)

@@ -1,4 +1,4 @@
-"""How far a run of cells is: a bar with the time left in a terminal, a line for each cell elsewhere."""
+"""Progress of a run of cells: a bar with the time left in a terminal, a line for each cell elsewhere."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _left(status: Status) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in words.
 
     >>> duration(50), duration(400), duration(9000)
     ('50 s', '7 min', '2 h 30 min')

@@ -26,7 +26,7 @@ def report(
 ) -> None:
     """Write one HTML page: what was learned, how sure it is, what to run next. It needs no network.
 
-    The next experiments are what ask would give; showing them takes nothing out.
+    The next experiments are those that ask would return; a report does not ask for them.
 
     \b
     Examples:

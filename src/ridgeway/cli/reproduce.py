@@ -24,7 +24,7 @@ app = typer.Typer(
     epilog="Begin with: ridgeway reproduce table2 --quick",
 )
 
-Quick = Annotated[bool, typer.Option("--quick", help="A small honest version, in minutes.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A small version of the same, in minutes.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time.", min=1)]
 Data = Annotated[Path | None, typer.Option("--data", envvar="RIDGEWAY_DATA", help="Folder with data sets.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for results; finished cells in it are kept.")]
@@ -212,7 +212,7 @@ def everything(
 
 def compute(cells: Sequence[Cell], folder: Path, jobs: int) -> tuple[dict[str, dict[str, Any]], str]:
     """The results of ``cells``, with progress, and a sentence about those that failed; "" if none did."""
-    from ridgeway.cli.cellprogress import CellProgress, duration
+    from ridgeway.cli.progress import CellProgress, duration
     from ridgeway.experiments import cells as work
 
     if not cells:
@@ -275,5 +275,5 @@ def finish(text: str, written: Sequence[Path], page: Path | None, marker: str, f
 
 
 def _split(words: Words) -> list[str] | None:
-    """Options that may be repeated, or parted by commas."""
+    """Options that may be repeated, or separated by commas."""
     return None if not words else [part.strip() for word in words for part in word.split(",") if part.strip()]

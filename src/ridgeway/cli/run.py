@@ -12,8 +12,8 @@ import typer
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import OBSERVED, Trial
 from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, opened, say, show_record
-from ridgeway.cli.exchange import seconds
 from ridgeway.cli.program import Answer, Program
+from ridgeway.cli.trials import seconds
 from ridgeway.errors import BudgetSpentError, CampaignError
 
 _MOST_FAILURES = 5  # in a row: something else is wrong
@@ -27,15 +27,19 @@ def run(
     ] = None,
     time_limit: Annotated[str | None, typer.Option("--time-limit", help="For one run: 90s, 30m, 12h.")] = None,
     retries: Annotated[int, typer.Option("--retries", help="Further attempts after a failure.", min=0)] = 0,
-    reclaim: Annotated[str | None, typer.Option("--reclaim", help="First make trials that are out this long.")] = None,
-    until_sure: Annotated[bool, typer.Option("--until-sure", help="Stop when more would teach little.")] = False,
+    reclaim: Annotated[
+        str | None, typer.Option("--reclaim", help="First make trials that are pending this long.")
+    ] = None,
+    until_sure: Annotated[
+        bool, typer.Option("--until-sure", help="Stop when further experiments would teach little.")
+    ] = False,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
     """Drive a program: its inputs as JSON in, a number or JSON out, until the budget is spent.
 
-    Interrupted with Ctrl-C or killed, it loses nothing that was told: run it again to go on.
+    Interrupted with Ctrl-C or killed, it keeps all results so far: run it again to go on.
 
     \b
     Examples:
@@ -48,15 +52,15 @@ def run(
     campaign = opened(where, name)
     program = Program(command, campaign.setup.output, None if time_limit is None else seconds(time_limit), retries)
     waiting = [] if reclaim is None else campaign.reclaim(seconds(reclaim))
-    out = len(campaign.pending) - len(waiting)
-    if out:
-        say(f"{out} out elsewhere; --reclaim 1h would take over those of an hour ago")
+    others = len(campaign.pending) - len(waiting)
+    if others:
+        say(f"{others} pending elsewhere; --reclaim 1h would take over those of an hour ago")
     done = _Drive(campaign, program, workers, budget, until_sure, waiting).go()
-    show_record(done, shape, f"{done['told']} told, {done['failed']} failed: {done['ended']}.")
+    show_record(done, shape, f"{done['told']} observed, {done['failed']} failed: {done['ended']}.")
 
 
 class _Drive:
-    """The loop of ``run``: keep all workers busy, and tell what they bring."""
+    """The loop of ``run``: keep all workers busy, and record their results."""
 
     def __init__(
         self,

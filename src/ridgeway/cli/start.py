@@ -75,7 +75,7 @@ def demo(
     Example:
       ridgeway demo --observations 40 --inputs 10
     """
-    from ridgeway import demo as demonstration
+    from ridgeway.cli import demo as demonstration
 
     raise typer.Exit(demonstration.main(["--observations", str(observations), "--inputs", str(inputs)]))
 

@@ -1,4 +1,4 @@
-"""Commands that hand experiments out and take results back."""
+"""Commands that ask for experiments and take their results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ridgeway import sheets
-from ridgeway.campaign import table
+from ridgeway.campaign import sheets, table
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import Trial
 from ridgeway.cli.common import (
@@ -87,7 +86,7 @@ def tell(
       ridgeway tell results.csv
     """
     told = opened(where, name).tell_table(file, outside, encoding)
-    parts = [f"{len(told.told)} told"]
+    parts = [f"{len(told.told)} observed"]
     parts += [f"{len(told.failed)} failed"] * bool(told.failed)
     parts += [f"{len(told.already)} known already"] * bool(told.already)
     parts += [f"{told.pending} still pending"] * bool(told.pending)
@@ -123,7 +122,7 @@ def fail(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Say that an experiment gave nothing; it is not asked for again.
+    """Record that an experiment gave no value; it is not asked for again.
 
     \b
     Example:
@@ -143,7 +142,7 @@ def correct(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Correct a result that was told; the old one stays in the history.
+    """Correct a result; the old one stays in the history.
 
     \b
     Examples:
@@ -182,7 +181,7 @@ def reclaim(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Take over trials that have been out for long: they are yours to make now.
+    """Take over trials that have been pending for long: they are yours to make now.
 
     \b
     Example:
@@ -201,7 +200,7 @@ def reclaim(
 
 def export(
     output: Output = None,
-    pending: Annotated[bool, typer.Option("--pending", help="Only what is out, to be filled in.")] = False,
+    pending: Annotated[bool, typer.Option("--pending", help="Only pending trials, to be filled in.")] = False,
     comma: Comma = False,
     force: Force = False,
     where: Where = DEFAULT,

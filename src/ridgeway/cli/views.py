@@ -1,4 +1,4 @@
-"""Commands that look: ``status``, ``predict`` and ``score``."""
+"""Commands that only look: ``status``, ``predict`` and ``score``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ridgeway import sheets
-from ridgeway.campaign import results, table
-from ridgeway.campaign.advice import Advice, about_subspace
+from ridgeway.campaign import fit_summary, results, sheets, table
 from ridgeway.campaign.campaign import Campaign
+from ridgeway.campaign.stopping import Advice, about_directions
 from ridgeway.campaign.trial import Trial
 from ridgeway.cli.common import (
     DEFAULT,
@@ -33,6 +32,8 @@ from ridgeway.cli.common import (
 
 Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file with a column for each input.")]
 _RECENT = 5  # choices whose expected information is averaged
+_SHOWN = 6  # inputs whose shares are shown
+_BAR = 8  # characters of a bar for a share of 1: a line fits 60 columns
 
 
 def status(
@@ -43,7 +44,7 @@ def status(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Where the campaign stands: what is out, what was learned, whether to go on.
+    """Where the campaign stands: what is pending, what was learned, whether to go on.
 
     \b
     Examples:
@@ -114,7 +115,7 @@ def score(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Rank the points of a file by what an experiment there would teach, in nats.
+    """Rank the points of a file by the information an experiment there would give, in nats.
 
     \b
     Example:
@@ -147,11 +148,11 @@ def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
         "a pool of candidates" if setup.inputs is None else f"{len(setup.names):,} input{'s' * (len(setup.names) > 1)}"
     )
     lines = [f"Campaign {campaign.name!r}: {kind}, output {setup.output_label}", f"  {table.counted(trials)}"]
-    out = [trial for trial in trials if trial.state == "asked"]
-    if out:
-        numbers = ", ".join(str(trial.id) for trial in out[:8]) + (", ..." if len(out) > 8 else "")
-        lines.append(f"  out: {numbers}")
-        lines.append(f"  the longest for {_age(out[0].asked_at)} ({out[0].asked_by})")
+    pending = [trial for trial in trials if trial.state == "asked"]
+    if pending:
+        numbers = ", ".join(str(trial.id) for trial in pending[:8]) + (", ..." if len(pending) > 8 else "")
+        lines.append(f"  pending: {numbers}")
+        lines.append(f"  the longest for {_age(pending[0].asked_at)} ({pending[0].asked_by})")
     return lines
 
 
@@ -159,18 +160,30 @@ def _learned(summary: dict[str, Any] | None, expected: float | None, given: Advi
     advice = [] if given is None else _wrapped(given.text)
     if summary is None:
         return ["  nothing fitted yet", *advice]
-    lines = [f"After {summary['observations']} outcomes, by share of the variation:"]
-    width = min(24, max(len(name) for name, _ in summary["inputs"]))
-    for name, share in summary["inputs"][:6]:
-        shown = name if len(name) <= width else name[: width - 1] + "…"
-        lines.append(f"  {shown:<{width}} {100 * share:5.1f} %  {'█' * round(20 * share)}")
+    interval = " (90 % interval)" if "intervals" in summary else ""
+    lines = [f"After {summary['observations']} outcomes, share of the variation{interval}:"]
+    lines += _shares(summary)
     if given is None or given.nats is None:  # else the advice says it
-        lines += _wrapped(" ".join(about_subspace(summary["degrees"])))
+        degrees = fit_summary.angle(summary, summary["observations"])
+        lines += _wrapped(" ".join(about_directions(degrees, fit_summary.n_directions(summary))))
     if expected is not None:
-        lines += _wrapped(f"The last choices expected {expected:.2g} nats an experiment.")
+        lines += _wrapped(f"The last choices were expected to teach {expected:.2g} nats each.")
     for warning in summary["warnings"]:
         lines += _wrapped(f"Warning: {warning}")
     return lines + advice
+
+
+def _shares(summary: dict[str, Any]) -> list[str]:
+    """The inputs that matter most, each with its share, a bar, and the central 90 % of draws where they are kept."""
+    shares = summary["inputs"][:_SHOWN]
+    intervals = summary.get("intervals", [None] * len(shares))[:_SHOWN]
+    width = min(24, max(len(name) for name, _ in shares))
+    lines = [
+        f"  {name if len(name) <= width else name[: width - 1] + '…':<{width}} {100 * share:5.1f} %"
+        f"{'' if ends is None else f'  ({100 * ends[0]:3.0f} to {100 * ends[1]:3.0f} %)'}  {'█' * round(_BAR * share)}"
+        for (name, share), ends in zip(shares, intervals, strict=True)
+    ]
+    return [line.rstrip() for line in lines]
 
 
 def _wrapped(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 import ridgeway as rw
-from ridgeway.embeddings import Embedding
+from ridgeway.gp.embeddings import Embedding
 from ridgeway.types import Array
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway import validation
+from ridgeway import checks
 from ridgeway.experiments import protocol
 from ridgeway.experiments.cells import Cell
 from ridgeway.experiments.libraries import LIBRARIES, Library
@@ -44,9 +44,9 @@ def cells(
     repeats: int | None = None,
 ) -> list[Cell]:
     """The cells of the comparison; ``None`` is all that there is, without rows and libraries that are not here."""
-    chosen = [validation.choice(row, tuple(ROWS), "row") for row in rows or _default_rows(quick, data)]
+    chosen = [checks.choice(row, tuple(ROWS), "row") for row in rows or _default_rows(quick, data)]
     check_data(chosen, data)
-    used = [_installed(validation.choice(name, tuple(LIBRARIES), "library")) for name in libraries or here(quick)]
+    used = [_installed(checks.choice(name, tuple(LIBRARIES), "library")) for name in libraries or here(quick)]
     numbers = range(experiments or (QUICK_EXPERIMENTS if quick else EXPERIMENTS))
     repeats = repeats or (1 if quick else REPEATS)
     return [
@@ -91,7 +91,7 @@ def csv_rows(results: Results) -> list[dict[str, Any]]:
 TITLES = {
     "rmse": "Root mean square error (of f where it is known, else of y; Branin in its own units); best in bold:",
     "nlpd": "Mean negative log predictive density of the test observations, nats; best in bold:",
-    "fit_seconds": "CPU seconds for one fit, on one thread where a library can be told:",
+    "fit_seconds": "CPU seconds for one fit, on one thread where a library allows it:",
 }
 
 

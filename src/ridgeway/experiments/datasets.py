@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ridgeway.scaling import InputScaling, column_range
+from ridgeway.checks import column_range
+from ridgeway.gp.scaling import InputScaling
 from ridgeway.types import Array
 
 DATA_VARIABLE = "RIDGEWAY_DATA"

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import ridgeway as rw
-from ridgeway import nuts
 from ridgeway.experiments import drawing
 from ridgeway.experiments.mixture import Mixture
+from ridgeway.gp import moments
+from ridgeway.inference import nuts
 from ridgeway.types import Array
 
 N, SEED = 7, 12  # picked from 84 data sets and priors as the one that shows best what the caption says
@@ -66,7 +67,7 @@ def compare() -> Compared:
     found = {method: belief.predict(grid[:, None], method) for method in ("map", "bbq", "mgp")}
     sampled = nuts.sample(belief.posterior, [nuts.Mode(belief.components[0].gp.theta, 1.0)], SAMPLER, SEED)
     truth = Mixture.over(belief.posterior, sampled.theta[::5], belief.reduced_coordinates(grid[:, None])[0])
-    gain = {method: 0.5 * np.log(p.variance / p.map_variance) for method, p in found.items() if method != "map"}
+    gain = {method: moments.information(moments.Moments(*p)) for method, p in found.items() if method != "map"}
     return Compared(
         grid=grid,
         x=x,

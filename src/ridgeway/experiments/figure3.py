@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ridgeway as rw
-from ridgeway.acquisition import bald
+from ridgeway.active.acquisition import bald
 from ridgeway.experiments import drawing
 from ridgeway.experiments.actively import learned
 from ridgeway.experiments.waves import Waves

@@ -1,4 +1,4 @@
-"""Figure 4 of the paper: twenty points by uncertainty sampling and by BALD, and the embedding that BALD's tell."""
+"""Figure 4 of the paper: twenty points by uncertainty sampling and by BALD, and the embedding learned from BALD's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import ridgeway as rw
-from ridgeway.acquisition import Bald, Uncertainty, bald, uncertainty
+from ridgeway.active.acquisition import Bald, Uncertainty, bald, uncertainty
 from ridgeway.experiments import drawing
 from ridgeway.experiments.actively import learned
 from ridgeway.experiments.figure1 import EMBEDDING, function

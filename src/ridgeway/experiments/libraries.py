@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from ridgeway.priors import Priors
+from ridgeway.gp.priors import Priors
 from ridgeway.types import Array
 
 SAAS_WARMUP, SAAS_DRAWS, SAAS_THINNING = 512, 256, 16  # BoTorch's tutorial: "we recommend ... when possible"
@@ -56,7 +56,7 @@ class Library:
     settings: str  # what was chosen, in words
     fit: Callable[[Array, Array, int], Predictor]
     needs: tuple[str, ...] = ()  # modules, each package before what is inside it
-    package: str = ""  # whose version is told
+    package: str = ""  # whose version is shown
     max_inputs: int | None = None  # beyond which it is not run
     too_slow: str = ""  # why
 
@@ -86,13 +86,13 @@ def ridgeway(X: Array, y: Array, d: int) -> Predictor:
 
 
 def ridgeway_auto(X: Array, y: Array, d: int) -> Predictor:
-    """Not told how many directions there are."""
+    """The default without the number of directions."""
     return _ridgeway(X, y, "auto")
 
 
 def _ridgeway(X: Array, y: Array, d: Any) -> Predictor:
-    from ridgeway.embeddings import Linear
     from ridgeway.experiments.scores import quiet_fit
+    from ridgeway.gp.linear import Linear
 
     belief = quiet_fit(X, y, Linear(d), bounds=(-1, 1))
 
@@ -254,8 +254,8 @@ def _quiet() -> Iterator[None]:
 
 
 LIBRARIES = {
-    "ridgeway": Library("Ridgeway, Linear(d)", "the default, told d", ridgeway),
-    "ridgeway-auto": Library('Ridgeway, Linear("auto")', "the default, not told d", ridgeway_auto),
+    "ridgeway": Library("Ridgeway, Linear(d)", "the default, given d", ridgeway),
+    "ridgeway-auto": Library('Ridgeway, Linear("auto")', "the default, without d", ridgeway_auto),
     "sklearn-ard": Library(
         "scikit-learn, ARD GP",
         "squared exponential with a length scale an input, learned noise with Ridgeway's floor, "
@@ -275,7 +275,7 @@ LIBRARIES = {
     ),
     "smt-mgp": Library(
         "SMT, MGP",
-        f"told d; one search for each of {len(SMT_NOISES)} noise variances, the likeliest taken: it cannot learn noise",
+        f"given d; one search for each of {len(SMT_NOISES)} noise variances, the likeliest used: it cannot learn noise",
         smt_mgp, ("smt", "smt.surrogate_models"), "smt", 20,
         "at 96 inputs a gradient takes 0.2 CPU seconds, a search more than a hundred of them for each noise variance, "
         "and a Hessian follows entry by entry",

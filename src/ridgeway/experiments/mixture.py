@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from ridgeway.gp import condition
-from ridgeway.marginal import plain
-from ridgeway.posterior import Posterior
+from ridgeway.gp.moments import plain
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import condition
 from ridgeway.types import Array
 
 _REACH, _N_GRID = 5.0, 401  # the grid of every integral: mean + 0.3 std · sinh(-5 ... 5), fine within, out to 22 std

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway.box import Box
-from ridgeway.embeddings import Linear
+from ridgeway.active.box import Box
+from ridgeway.active.learner import ActiveLearner
+from ridgeway.active.pool import Pool
+from ridgeway.active.refit import searches
 from ridgeway.experiments.scores import N_TEST, N_TRAIN, Test, Values, draw_test
-from ridgeway.learner import ActiveLearner, searches
-from ridgeway.pool import Pool
-from ridgeway.priors import Priors
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.priors import Priors
 from ridgeway.testfunctions import TestFunction, branin, from_model
 from ridgeway.types import Array
 
@@ -182,5 +183,5 @@ def fit_options(problem: Problem, inference: str, n: int) -> dict[str, Any]:
         "bounds": (-1, 1),
         "inference": inference,
         "priors": problem.priors,
-        "n_starts": searches(embedding, n),
+        "n_starts": searches(n),
     }

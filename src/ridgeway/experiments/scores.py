@@ -10,10 +10,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ridgeway import fit
-from ridgeway.belief import Belief
+from ridgeway.belief.belief import Belief
 from ridgeway.errors import NumericalError, RidgewayWarning
-from ridgeway.gp import LOG_SCALE, N_GLOBAL
-from ridgeway.scaling import OutputScaling
+from ridgeway.gp.process import LOG_SCALE, N_GLOBAL
+from ridgeway.gp.scaling import OutputScaling
 from ridgeway.testfunctions import subspace_angles
 from ridgeway.types import Array
 

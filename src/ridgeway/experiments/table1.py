@@ -21,11 +21,11 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 import ridgeway as rw
-from ridgeway import nuts
 from ridgeway.experiments import datasets, paper
 from ridgeway.experiments.cells import Cell
 from ridgeway.experiments.mixture import Mixture, gaussian_divergence, gaussian_log_density
-from ridgeway.marginal import Marginal
+from ridgeway.gp.moments import Marginal
+from ridgeway.inference import nuts
 from ridgeway.types import Array
 
 DIMENSIONS = (5, 10, 20)

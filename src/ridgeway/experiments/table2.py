@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway import validation
-from ridgeway.belief import Belief
+from ridgeway import checks
+from ridgeway.belief.belief import Belief
 from ridgeway.experiments import protocol, scores
 from ridgeway.experiments.cells import Cell
 from ridgeway.experiments.protocol import ROWS, Problem, Row
@@ -50,16 +50,16 @@ def cells(
     """The cells of the table; ``None`` is all that there is, rows without their data left out.
 
     ``curves`` names inferences that learning curves are made of, with the prior's scale by the root. ``quick`` is a
-    small honest version: two rows, two experiments of 60 observations, no learning curves, one reading of the prior.
+    small version: two rows, two experiments of 60 observations, no learning curves, one reading of the prior.
     """
-    rows = [validation.choice(row, tuple(ROWS), "row") for row in rows or _default_rows(quick, data)]
-    methods = [validation.choice(method, METHODS, "method") for method in methods or METHODS]
-    inferences = [validation.choice(inference, INFERENCES, "inference") for inference in inferences or INFERENCES]
-    readings = [validation.choice(reading, protocol.READINGS, "prior") for reading in readings or protocol.READINGS]
-    curves = () if quick else [validation.choice(inference, INFERENCES, "curves") for inference in curves]
+    rows = [checks.choice(row, tuple(ROWS), "row") for row in rows or _default_rows(quick, data)]
+    methods = [checks.choice(method, METHODS, "method") for method in methods or METHODS]
+    inferences = [checks.choice(inference, INFERENCES, "inference") for inference in inferences or INFERENCES]
+    readings = [checks.choice(reading, protocol.READINGS, "prior") for reading in readings or protocol.READINGS]
+    curves = () if quick else [checks.choice(inference, INFERENCES, "curves") for inference in curves]
     check_data(rows, data)
     numbers = range(experiments or (QUICK_EXPERIMENTS if quick else EXPERIMENTS))
-    # What tells most comes first: a run may be stopped, and shows its table then.
+    # The most informative cells come first: a run that is stopped shows its table so far.
     return [
         _cell(ROWS[row], reading, inference, method, number, curves, data, quick)
         for reading in (["root"] if quick else sorted(set(readings), reverse=True))

@@ -2,7 +2,7 @@
 
 A kernel here is a correlation ``g(s)`` of the squared distance ``s = |u - u'|²`` with
 ``g(0) = 1``. The output scale multiplies it elsewhere, and length scales belong to the
-embedding, so a kernel has nothing to learn. To add one, write a frozen dataclass with a
+embedding, so a kernel has no parameters to learn. To add one, write a frozen dataclass with a
 ``name`` and the two methods of :class:`Kernel`:
 
 >>> import numpy as np
@@ -41,7 +41,7 @@ class Kernel(Protocol):
         """``g(s)``."""
 
     def derivatives(self, s: Array) -> tuple[Array, Array, Array]:
-        """``g(s), g'(s), g''(s)``; ``g''`` may be anything finite where it is infinite at 0."""
+        """``g(s), g'(s), g''(s)``; where ``g''`` is infinite at 0, any finite value will do there."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +138,14 @@ def resolve(kernel: str | Kernel) -> Kernel:
 
 
 def to_dict(kernel: Kernel) -> dict[str, Any]:
-    """A JSON-able description of a built-in kernel; of another, its name alone."""
+    """A description that JSON can hold; of a kernel that is not built in, its name alone."""
     if type(kernel) in _BUILT_IN.values():
         return asdict(kernel)  # type: ignore[call-overload]  # all built-ins are dataclasses
     return {"name": kernel.name}
 
 
 def from_dict(description: dict[str, Any], kernel: Kernel | None = None) -> Kernel:
-    """The kernel that ``description`` speaks of; one that is not built in must be handed over."""
+    """The kernel that :func:`to_dict` described; one that is not built in must be passed as ``kernel``."""
     name = description["name"]
     if kernel is not None:
         kernel = resolve(kernel)

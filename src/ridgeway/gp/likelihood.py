@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP
 from ridgeway.types import Array
 
 

@@ -1,61 +1,21 @@
-"""Embeddings: how an input becomes the few coordinates that matter, and its derivatives.
-
-Three of them share one engine:
-
-- :class:`Linear`: ``u = x Rᵀ`` with every entry of ``R (d, D)`` free, the paper's model;
-- :class:`Diagonal`: one length scale an input, automatic relevance determination;
-- :class:`Isotropic`: one length scale for all inputs.
-
-The engine asks an embedding for four things: the coordinates ``U`` of reduced inputs ``Z``,
-the contraction of the kernel matrix' derivative with given weights (which is the gradient,
-and every mixed second derivative), the Hessian of the log likelihood in its own
-parameters, and the derivatives of the predictive mean and variance at new points. Each is
-a handful of matrix products; no loop runs over parameters, observations or candidates.
-"""
+"""The linear embedding ``u = x Rᵀ``, the paper's model: closed forms of everything the protocol asks for."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
+from ridgeway.gp.embeddings import Candidates, MomentGradients, PulledBack, differences, laplacian, towards
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.gp import ConditionedGP
-
+    from ridgeway.gp.process import ConditionedGP
+    from ridgeway.gp.rowspace import RowSpace
 
 _PANEL = 80  # rows of a Hessian computed at a time
-
-
-class Candidates(NamedTuple):
-    """New points as the derivatives need them: ``M`` points, ``N`` observations."""
-
-    Z: Array  # (M, r) reduced inputs
-    U: Array  # (M, d) embedded
-    k: Array  # (M, N) covariances with the data, gamma² g(s)
-    K1: Array  # (M, N) 2 gamma² g'(s)
-    g2: Array  # (M, N) g''(s)
-    a: Array  # (M, N) rows G⁻¹ k(x*)
-
-
-class MomentGradients(NamedTuple):
-    """Derivatives of the predictive mean and variance at ``M`` points."""
-
-    mean: Array  # (M, P) in the embedding's parameters
-    variance: Array  # (M, P)
-    mean_u: Array  # (M, d) in the embedded input, for what the data do not span
-    variance_u: Array  # (M, d)
-
-
-class PulledBack(NamedTuple):
-    """Adjoints of a point's parts, from those of its :class:`MomentGradients`."""
-
-    Z: Array  # (M, r) where the reduced input itself enters
-    U: Array  # (M, d) through the kernel's first derivative
-    a: Array  # (M, N)
 
 
 class CandidateTerms(NamedTuple):
@@ -64,65 +24,6 @@ class CandidateTerms(NamedTuple):
     antisymmetric: Array  # (N, dN): C_1ᵀ ... C_dᵀ
     response: Array  # (N, dr): V_1 ... V_d
     pull: Array  # (N, (1 + d)(1 + r)): columns of [1, U] times columns of [1, Z]
-
-
-class Embedding(Protocol):
-    """What the engine asks of an embedding."""
-
-    name: ClassVar[str]
-    #: "span": only the inputs' components within the data's row space are parameters;
-    #: "distance": only distances between inputs are needed; "none": every input counts.
-    reduction: ClassVar[Literal["span", "distance", "none"]]
-
-    def n_parameters(self, r: int) -> int:
-        """Number of parameters for inputs of ``r`` reduced coordinates."""
-
-    def project(self, parameters: Array, Z: Array) -> Array:
-        """Coordinates ``U`` of inputs ``Z (n, r)``."""
-
-    def contract(self, gp: ConditionedGP, weights: Array) -> Array:
-        """``sum_ij weights_ij dK_ij/dparameter``, ``(P,)``, for symmetric weights."""
-
-    def contract_with_alpha(self, gp: ConditionedGP, left: Array) -> Array:
-        """``left (q, N)`` times ``dK/dparameter`` times ``alpha``, ``(q, P)``."""
-
-    def hessian(self, gp: ConditionedGP, out: Array) -> None:
-        """Write the second derivatives of the log likelihood in the parameters to ``out (P, P)``."""
-
-    def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
-        """Derivatives of the predictive moments in the parameters."""
-
-    def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
-        """The transpose of :meth:`moment_gradients`' derivative in the point: reverse mode by hand."""
-
-    def pull_back_projection(self, parameters: Array, U: Array) -> Array:
-        """The transpose of :meth:`project`: adjoints of ``U (n, d)`` to those of ``Z (n, r)``."""
-
-
-def laplacian(weights: Array) -> Array:
-    """``diag(P·1) - P``: the quadratic form ``½ sum_ij P_ij (v_i - v_j)²``."""
-    result = -weights
-    result.flat[:: weights.shape[0] + 1] += weights.sum(axis=1)
-    return result
-
-
-def differences(u: Array, v: Array) -> Array:
-    """``u_i - v_j``."""
-    return np.subtract.outer(u, v)
-
-
-def towards(weights: Array, U: Array, V: Array) -> Array:
-    """``sum_n weights_mn (U_m - V_n)``, ``(m, d)``."""
-    return weights.sum(axis=1)[:, None] * U - weights @ V
-
-
-def _write_symmetric(Z: Array, right: Array, out: Array) -> None:
-    """A symmetric ``out``, ``Zᵀ right``: by panels of rows, so that most of it is computed once."""
-    r = Z.shape[1]
-    for start in range(0, r, _PANEL):
-        stop = min(start + _PANEL, r)
-        np.matmul(Z[:, start:stop].T, right[:, start:], out=out[start:stop, start:])
-        out[stop:, start:stop] = out[start:stop, stop:].T
 
 
 @dataclass(frozen=True)
@@ -137,6 +38,7 @@ class Linear:
 
     name: ClassVar[str] = "linear"
     reduction: ClassVar[Literal["span", "distance", "none"]] = "span"
+    has_directions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.d == "auto":
@@ -260,134 +162,89 @@ class Linear:
         pull = np.einsum("na,nb->nab", np.hstack([ones, gp.U]), np.hstack([ones, Z]))
         return CandidateTerms(np.hstack([c.T for c in C]), np.hstack(V), pull.reshape(gp.data.n, -1))
 
+    def rotations(self, parameters: Array) -> Array:
+        # S A for every skew-symmetric S of the standard basis
+        A = parameters.reshape(self.rows, -1)
+        d = A.shape[0]
+        pairs = [(i, j) for i in range(d) for j in range(i + 1, d)]
+        tangents = np.zeros((len(pairs), *A.shape))
+        for tangent, (i, j) in zip(tangents, pairs, strict=True):
+            tangent[i], tangent[j] = A[j], -A[i]
+        return tangents.reshape(len(pairs), A.size).T
 
-class _LengthScales:
-    """What :class:`Diagonal` and :class:`Isotropic` share: ``dK/dlambda = -K1 ∘ E``.
+    def log_orbit_volume(self, parameters: Array) -> float:
+        # {O A : O in O(d)}: the volume of O(d) times the lengths of the tangents at A.
+        A = parameters.reshape(self.rows, -1)
+        d = A.shape[0]
+        squared = np.zeros(d)
+        s = np.linalg.svd(A, compute_uv=False)
+        squared[: s.shape[0]] = s**2
+        i, j = np.triu_indices(d, 1)
+        spheres = sum(math.log(2.0) + 0.5 * k * math.log(math.pi) - math.lgamma(0.5 * k) for k in range(2, d + 1))
+        with np.errstate(divide="ignore"):  # an orbit that is a point has no volume
+            return float(np.log(2.0) + spheres + 0.5 * np.log(squared[i] + squared[j]).sum())
 
-    ``lambda`` is a log length scale and ``E`` the part of the squared distance it scales.
-    """
+    def similarity(self, a: Array, b: Array) -> float:
+        # The cosine of the angle between AᵀA and BᵀB, which a rotation does not change.
+        A, B = a.reshape(self.rows, -1), b.reshape(self.rows, -1)
+        size = float(np.sum((A @ A.T) ** 2) * np.sum((B @ B.T) ** 2))
+        return float(np.sum((A @ B.T) ** 2)) / math.sqrt(size) if size > 0 else float(np.array_equal(A, B))
 
-    def hessian(self, gp: ConditionedGP, out: Array) -> None:
-        # Paper eq. 4, second line, with d²K = K2 ∘ E_p ∘ E_q + 2 [p = q] K1 ∘ E_p.
-        E, response = self._parts(gp), self._response(gp)
-        p, n = E.shape[0], gp.data.n
-        dK = -gp.K1 * E
-        T = dK @ gp.Ginv
-        flat = T.reshape(p, n * n)
-        swapped = T.transpose(0, 2, 1).reshape(p, n * n)
-        H = 0.5 * (flat @ swapped.T) - response.T @ gp.Ginv @ response
-        H += 0.5 * ((E * (gp.W * gp.K2)).reshape(p, n * n) @ E.reshape(p, n * n).T)
-        H.flat[:: p + 1] -= np.tensordot(dK, gp.W, axes=([1, 2], [0, 1]))
-        out[...] = H
+    def aligned(self, parameters: Array, target: Array) -> Array:
+        # Orthogonal Procrustes: the rotation that maximises the trace of O A Bᵀ.
+        A, B = parameters.reshape(parameters.shape[0], self.rows, -1), target.reshape(self.rows, -1)
+        left, _, right = np.linalg.svd(B @ A.transpose(0, 2, 1))
+        return ((left @ right) @ A).reshape(parameters.shape)
 
-    def contract_with_alpha(self, gp: ConditionedGP, left: Array) -> Array:
-        return left @ self._response(gp)
+    @property
+    def n_directions(self) -> int | None:
+        return None if self.d == "auto" else int(self.d)
 
-    def _parts(self, gp: ConditionedGP) -> Array:
-        """``E`` of every parameter, ``(P, N, N)``."""
-        raise NotImplementedError  # pragma: no cover
+    def check(self, D: int) -> None:
+        if self.d != "auto" and self.rows > D:
+            raise ValueError(f"d of Linear must be at most the number of inputs, {D}, got {self.rows}")
 
-    def _response(self, gp: ConditionedGP) -> Array:
-        """``(dK/dlambda) alpha`` of every parameter, ``(N, P)``."""
-        raise NotImplementedError  # pragma: no cover
+    def n_rows(self, D: int) -> int:
+        return self.rows
 
+    def lower_ranks(self) -> tuple[Linear, ...]:
+        return tuple(Linear(d) for d in range(1, self.rows))
 
-@dataclass(frozen=True)
-class Diagonal(_LengthScales):
-    """One length scale for every input: automatic relevance determination.
+    def wider(self, r: int) -> Linear | None:
+        return Linear(self.rows + 1) if self.rows < r else None
 
-    Parameters are the ``D`` log length scales, in the units of the box mapped to [-1, 1].
-    """
+    def with_parameters(self, n_parameters: int, r: int) -> Linear:
+        return Linear(n_parameters // r) if r else self
 
-    name: ClassVar[str] = "diagonal"
-    reduction: ClassVar[Literal["span", "distance", "none"]] = "none"
+    def matrix(self, parameters: Array, space: RowSpace) -> Array:
+        return space.lift(parameters.reshape(self.rows, space.r))
 
-    def n_parameters(self, r: int) -> int:
-        return r
+    def slopes(self, along: Array, parameters: Array, space: RowSpace) -> Array:
+        return space.lift(along @ parameters.reshape(self.rows, space.r))
 
-    def project(self, parameters: Array, Z: Array) -> Array:
-        return Z * np.exp(-parameters)
+    def transferred(self, parameters: Array, old: RowSpace, new: RowSpace) -> Array:
+        rescaled = self.matrix(parameters, old) * (new.scaling.half_width / old.scaling.half_width)
+        return new.restrict(rescaled).ravel()
 
-    def contract(self, gp: ConditionedGP, weights: Array) -> Array:
-        return -2.0 * np.einsum("ip,ip->p", gp.U, laplacian(weights * gp.K1) @ gp.U)
+    def padded(self, parameters: Array, old_r: int, new_r: int) -> Array:
+        A = parameters.reshape(-1, self.rows, old_r)
+        return np.pad(A, ((0, 0), (0, 0), (0, new_r - old_r))).reshape(-1, self.rows * new_r)
 
-    def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
-        U, K1, k_a = gp.U, gp.K1, at.a @ gp.K1
-        mean, variance = -(at.a @ self._response(gp)), np.empty_like(at.U)
-        for p in range(U.shape[1]):
-            u = U[:, p]
-            w = at.K1 * differences(at.U[:, p], u) ** 2
-            mean[:, p] -= w @ gp.alpha
-            au = at.a * u
-            quadratic = -2.0 * np.sum(k_a * au * u - (au @ K1) * au, axis=1)
-            variance[:, p] = 2.0 * np.sum(w * at.a, axis=1) + quadratic
-        empty = np.zeros((at.U.shape[0], 0))
-        return MomentGradients(mean, variance, empty, empty)
+    def unseen(self, old_r: int, new_r: int) -> Array:
+        d, added = self.rows, new_r - old_r
+        unit = np.zeros((d, new_r, d, added))
+        for k in range(d):
+            unit[k, old_r:, k] = np.eye(added)
+        return unit.reshape(d * new_r, d * added)
 
-    def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
-        K2 = (4.0 * gp.output_variance) * at.g2
-        U_bar, a_bar = np.zeros_like(at.U), np.zeros_like(at.a)
-        for j in range(at.U.shape[1]):
-            p, q = adjoint.mean[:, j, None], adjoint.variance[:, j, None]
-            delta = differences(at.U[:, j], gp.U[:, j])
-            dK = -gp.K1 * differences(gp.U[:, j], gp.U[:, j]) ** 2
-            w_bar = 2.0 * q * at.a - p * gp.alpha
-            a_bar += 2.0 * q * (at.K1 * delta**2 + at.a @ dK) - p * (dK @ gp.alpha)
-            U_bar[:, j] += 2.0 * np.einsum("mn,mn,mn->m", w_bar, at.K1, delta)
-            U_bar += towards(w_bar * K2 * delta**2, at.U, gp.U)
-        return PulledBack(np.zeros_like(at.Z), U_bar, a_bar)
-
-    def pull_back_projection(self, parameters: Array, U: Array) -> Array:
-        return U * np.exp(-parameters)
-
-    def _parts(self, gp: ConditionedGP) -> Array:
-        return np.stack([differences(u, u) ** 2 for u in gp.U.T])
-
-    def _response(self, gp: ConditionedGP) -> Array:
-        # -K1 ∘ (u_i - u_j)², applied without forming it
-        U, alpha, K1 = gp.U, gp.alpha, gp.K1
-        weighted = alpha[:, None] * U
-        return 2.0 * U * (K1 @ weighted) - U**2 * (K1 @ alpha)[:, None] - K1 @ (weighted * U)
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "d": self.d if self.d == "auto" else int(self.d)}
 
 
-@dataclass(frozen=True)
-class Isotropic(_LengthScales):
-    """One length scale for all inputs; the one parameter is its logarithm."""
-
-    name: ClassVar[str] = "isotropic"
-    reduction: ClassVar[Literal["span", "distance", "none"]] = "distance"
-
-    def n_parameters(self, r: int) -> int:
-        return 1
-
-    def project(self, parameters: Array, Z: Array) -> Array:
-        return Z * np.exp(-parameters[0])
-
-    def contract(self, gp: ConditionedGP, weights: Array) -> Array:
-        return np.array([-np.sum(weights * gp.K1 * gp.S)])
-
-    def moment_gradients(self, gp: ConditionedGP, at: Candidates) -> MomentGradients:
-        dK = -gp.K1 * gp.S
-        dk = -at.K1 * cdist(at.U, gp.U, "sqeuclidean")
-        mean = dk @ gp.alpha - at.a @ (dK @ gp.alpha)
-        variance = -2.0 * np.sum(dk * at.a, axis=1) + np.sum((at.a @ dK) * at.a, axis=1)
-        empty = np.zeros((at.U.shape[0], 0))
-        return MomentGradients(mean[:, None], variance[:, None], empty, empty)
-
-    def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
-        p, q = adjoint.mean, adjoint.variance  # (M, 1)
-        S = cdist(at.U, gp.U, "sqeuclidean")
-        dK = -gp.K1 * gp.S
-        w_bar = 2.0 * q * at.a - p * gp.alpha
-        a_bar = 2.0 * q * (at.K1 * S + at.a @ dK) - p * (dK @ gp.alpha)
-        along = w_bar * ((4.0 * gp.output_variance) * at.g2 * S + 2.0 * at.K1)
-        return PulledBack(np.zeros_like(at.Z), towards(along, at.U, gp.U), a_bar)
-
-    def pull_back_projection(self, parameters: Array, U: Array) -> Array:
-        return U * np.exp(-parameters[0])
-
-    def _parts(self, gp: ConditionedGP) -> Array:
-        return gp.S[None]
-
-    def _response(self, gp: ConditionedGP) -> Array:
-        return -((gp.K1 * gp.S) @ gp.alpha)[:, None]
+def _write_symmetric(Z: Array, right: Array, out: Array) -> None:
+    """A symmetric ``out``, ``Zᵀ right``: by panels of rows, so that most of it is computed once."""
+    r = Z.shape[1]
+    for start in range(0, r, _PANEL):
+        stop = min(start + _PANEL, r)
+        np.matmul(Z[:, start:stop].T, right[:, start:], out=out[start:stop, start:])
+        out[stop:, start:stop] = out[start:stop, stop:].T

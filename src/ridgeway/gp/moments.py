@@ -7,8 +7,9 @@ Given the conditioned process at the mode and a Gaussian belief ``N(theta; mode,
 - ``mgp`` (paper eqs. 18-19) also how the variance moves:
   ``4/3 V + |∂m F|² + |∂V F|² / (3 V)``.
 
-Work is done in blocks of candidates that fit the cache, so memory does not grow with
-their number.
+Each formula of these moments has its one place here: the marginal variance and covariance, the
+moments of a mixture, and the information in an observation. Work is done in blocks of candidates
+that fit the cache, so memory does not grow with their number.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import numpy as np
 from scipy.linalg.blas import dtrsm
 from scipy.spatial.distance import cdist
 
-from ridgeway.embeddings import Candidates
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP
+from ridgeway.gp.embeddings import Candidates
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP
 from ridgeway.types import Array
 
 Marginal = Literal["map", "bbq", "mgp", "samples"]
@@ -32,7 +33,7 @@ _LEAST_NOISE = 1e-7  # noise variance, relative to the output's, above which an 
 
 
 class Moments(NamedTuple):
-    """Mean and variances of ``f`` at ``M`` points, in the engine's units."""
+    """Mean and variances of ``f`` at ``M`` points, with outputs standardised."""
 
     mean: Array  # (M,)
     variance: Array  # (M,) with the hyperparameters integrated out
@@ -40,7 +41,7 @@ class Moments(NamedTuple):
 
 
 def block_size(n: int, n_theta: int) -> int:
-    """Candidates a block: about a quarter of a megabyte for each array of it."""
+    """How many candidates to compute at a time: each array of a block takes about a quarter of a megabyte."""
     return int(np.clip(24576 // max(n, n_theta, 1), 16, 4096))
 
 
@@ -91,6 +92,7 @@ def moment_gradients(
 
 
 #: Weights of ``V``, ``|∂m F|²`` and ``|∂V F|² / V`` in the marginal variance (paper eq. 19 and the remark below it).
+#: Derivatives of the marginal variance need them, too.
 WEIGHTS: dict[Marginal, tuple[float, float, float]] = {
     "map": (1.0, 0.0, 0.0),
     "bbq": (1.0, 1.0, 0.0),
@@ -98,10 +100,28 @@ WEIGHTS: dict[Marginal, tuple[float, float, float]] = {
 }
 
 
+def marginal_covariance(C: Array, from_mean: Array, from_spread: Array, marginal: Marginal) -> Array:
+    """Covariances of ``f`` with the hyperparameters integrated out; eq. 19 of the paper is their diagonal.
+
+    ``C`` is the covariance at the mode, ``from_mean`` the product ``∂m F · ∂m' F``, ``from_spread`` the product
+    ``∂V F · ∂V' F / √(V V')``. All have the same shape: ``(M,)`` for variances, ``(M, B)`` between two sets of points.
+    """
+    own, mean, spread = WEIGHTS[marginal]
+    return own * C + mean * from_mean + spread * from_spread
+
+
 def combine(V: Array, from_mean: Array, from_variance: Array, marginal: Marginal) -> Array:
-    """The marginal variance from its parts."""
-    own, mean, variance = WEIGHTS[marginal]
-    return own * V + mean * from_mean + variance * from_variance / V
+    """The marginal variance (paper eq. 19) from ``V``, ``|∂m F|²`` and ``|∂V F|²``, ``(M,)`` each."""
+    return marginal_covariance(V, from_mean, from_variance / V, marginal)
+
+
+def from_parameters(by_theta: Array, by_input: Array, unexplored: Array) -> Array:
+    """``|∂ F|²``: the variance that the uncertain hyperparameters give to a quantity with these derivatives, ``(M,)``.
+
+    ``by_theta (M, q)`` is ``∂/∂theta F``. Where the data span nothing, the entries of the embedding still vary as
+    under their prior: ``unexplored (M,)`` is that variance, ``by_input (M, d)`` the derivative in the embedded input.
+    """
+    return _squared_rows(by_theta) + unexplored * _squared_rows(by_input)
 
 
 def moments(
@@ -125,11 +145,38 @@ def moments(
         mean[at], conditional[at] = block_mean, V
         dm, dV, dm_u, dV_u = moment_gradients(gp, V, block_mean, candidates)
         unexplored = prior_variance * rho[at]
-        from_mean = _squared_rows(dm @ factor) + unexplored * _squared_rows(dm_u)
-        from_variance = _squared_rows(dV @ factor) + unexplored * _squared_rows(dV_u)
+        from_mean = from_parameters(dm @ factor, dm_u, unexplored)
+        from_variance = from_parameters(dV @ factor, dV_u, unexplored)
         variance[at] = combine(V, from_mean, from_variance, marginal)
     return Moments(mean, conditional.copy() if marginal == "map" else variance, conditional)
 
 
 def _squared_rows(a: Array) -> Array:
     return np.einsum("ij,ij->i", a, a)
+
+
+def deviations(weights: Array, means: Array) -> Array:
+    """How far the mean of each component is from the mixture's, ``(components, M)``."""
+    return means - weights @ means
+
+
+def mix(weights: Array, parts: list[Moments]) -> Moments:
+    """Moments of the mixture: the variance includes the spread of the components' means."""
+    if len(parts) == 1:
+        return parts[0]
+    means = np.stack([p.mean for p in parts])
+    variances = np.stack([p.variance for p in parts]) + deviations(weights, means) ** 2
+    return Moments(weights @ means, weights @ variances, weights @ np.stack([p.map_variance for p in parts]))
+
+
+def information(moments: Moments, noise: float = 0.0) -> Array:
+    """Nats about the hyperparameters in an observation at each point, ``(M,)`` (paper eqs. 20-21).
+
+    ``½ log((Ṽ + noise) / (V + noise))``; without noise it is the information in ``f`` itself.
+    """
+    return 0.5 * np.log((moments.variance + noise) / (moments.map_variance + noise))
+
+
+def information_slopes(moments: Moments, noise: float = 0.0) -> tuple[Array, Array]:
+    """Derivatives of :func:`information` in the marginal variance and in the variance at the mode, ``(M,)`` each."""
+    return 0.5 / (moments.variance + noise), -0.5 / (moments.map_variance + noise)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgeway import likelihood
-from ridgeway.embeddings import Embedding
-from ridgeway.gp import LOG_SCALE, N_GLOBAL, ConditionedGP, Data, condition
-from ridgeway.kernels import Kernel
-from ridgeway.priors import Priors, parameter_prior
+from ridgeway.gp import likelihood
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.priors import Priors, parameter_prior
+from ridgeway.gp.process import LOG_SCALE, N_GLOBAL, ConditionedGP, Data, condition
 from ridgeway.types import Array
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
@@ -28,13 +28,17 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True)
 class Posterior:
-    """``p(y, theta)`` for one model and data set; ``D`` is the number of inputs before reduction."""
+    """``p(y, theta)`` for one model and data set; ``D`` is the number of inputs before reduction.
+
+    ``is_line`` marks the model of straight lines, whose output scale is fixed (``inference.line_model``).
+    """
 
     embedding: Embedding
     kernel: Kernel
     data: Data
     priors: Priors
     D: int
+    is_line: bool = False
 
     @property
     def n_parameters(self) -> int:
@@ -77,6 +81,12 @@ class Posterior:
         H[LOG_SCALE, LOG_SCALE] -= 2.0 * prior.log_std_slope**2 * float(z @ z)
         H.flat[p * (H.shape[0] + 1) :: H.shape[0] + 1] -= self.priors.precisions
         return H
+
+    def prior_width(self, theta: Array) -> Array:
+        """Prior standard deviations of all of ``theta``, the natural units; 1 for those that are fixed."""
+        stds = self.priors.globals[1]
+        parameters = np.full(self.n_parameters, self.scale(theta[LOG_SCALE]))
+        return np.concatenate([parameters, np.where(stds > 0, stds, 1.0)])
 
     def free(self) -> Array:
         """Indices of the hyperparameters that no prior fixes."""

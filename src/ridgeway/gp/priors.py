@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgeway.embeddings import Embedding
+from ridgeway.gp.embeddings import Embedding
 from ridgeway.types import Array
 
 

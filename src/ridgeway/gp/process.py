@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 from scipy.spatial.distance import cdist
 
-from ridgeway.embeddings import CandidateTerms, Embedding, Linear
 from ridgeway.errors import NumericalError
-from ridgeway.kernels import Kernel
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.kernels import Kernel
 from ridgeway.types import Array
 
 #: How many hyperparameters follow those of the embedding in ``theta``.
@@ -27,12 +28,12 @@ N_GLOBAL = 4
 LOG_OUTPUT_SCALE, LOG_NOISE, MEAN, LOG_SCALE = -4, -3, -2, -1
 
 _LARGEST = 150.0  # of any hyperparameter: exp(2 · 150) is still a floating-point number
-_JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)
+_JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)  # added to the diagonal, in units of the output variance
 
 
 @dataclass(frozen=True)
 class Data:
-    """Observations in the coordinates the engine works in.
+    """Observations in reduced coordinates, outputs standardised.
 
     ``Z (N, r)`` reduced inputs, ``y (N,)`` outputs, ``noise (N,)`` noise variances known
     beforehand, to which the learned noise is added.
@@ -45,6 +46,10 @@ class Data:
     @property
     def n(self) -> int:
         return self.y.shape[0]
+
+    def rows(self, which: Any) -> Data:
+        """Some of the observations, by index or mask."""
+        return Data(self.Z[which], self.y[which], self.noise[which])
 
 
 @dataclass(frozen=True)
@@ -105,9 +110,8 @@ class ConditionedGP:
         return np.ascontiguousarray(inverse)
 
     @cached_property
-    def candidate_terms(self) -> CandidateTerms:
-        """Products with the data that the derivatives at every candidate of a linear embedding use."""
-        assert isinstance(self.embedding, Linear)
+    def candidate_terms(self) -> Any:
+        """Products of the data alone that the derivatives at every block of candidates use."""
         return self.embedding.candidate_terms(self)
 
     @cached_property
@@ -156,3 +160,15 @@ def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) ->
     return ConditionedGP(
         embedding, kernel, data, theta, U, S, K, (2.0 * gamma2) * g1, (4.0 * gamma2) * g2, L, alpha, relative * gamma2
     )
+
+
+def fitted(gp: ConditionedGP) -> Array:
+    """The predictive mean at the data, ``K alpha + mu``; a rotation of the embedding does not change it."""
+    return gp.data.y - gp.noise_diagonal * gp.alpha
+
+
+def mean_slopes(gp: ConditionedGP) -> Array:
+    """Gradients of the predictive mean in ``u`` at the data, ``(N, d)``."""
+    weighted = gp.K1 * gp.alpha
+    result: Array = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U
+    return result

@@ -16,7 +16,8 @@ from scipy import sparse
 from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf
 
-from ridgeway.scaling import InputScaling
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.scaling import InputScaling
 from ridgeway.types import Array, Inputs
 
 _RANK_TOLERANCE = 1e-13  # of a squared residual, relative to the largest squared norm
@@ -148,3 +149,10 @@ def _extended(space: RowSpace, X: Inputs, i: int) -> RowSpace:
     parts = [space.rows, X[i : i + 1]]
     rows = sparse.vstack(parts, format="csr") if sparse.issparse(X) else np.vstack(parts)
     return replace(space, Z=Z, L=L, rows=rows, in_order=False)
+
+
+def reduced(model: Embedding, z: Array, rho: Array) -> tuple[Array, Array]:
+    """Coordinates as the model wants them: distances need the part outside the span, too."""
+    if model.reduction == "distance":
+        return np.column_stack([z, np.sqrt(rho)]), np.zeros_like(rho)
+    return z, rho

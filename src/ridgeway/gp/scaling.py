@@ -1,4 +1,4 @@
-"""Units: the user's inputs to [-1, 1] and outputs to mean 0 and variance 1, and back."""
+"""Scaling: the user's inputs to [-1, 1] and outputs to mean 0 and variance 1, and back."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scipy import sparse
 
 from ridgeway.types import Array, Inputs
 
-#: Columns scaled at a time: inputs of a million columns are never copied whole.
+#: Memory for the columns scaled at a time: inputs of a million columns are never copied whole.
 BLOCK_BYTES = 2**22
-_FAR = 100.0  # half widths from zero beyond which a sparse column is shifted before it is multiplied
+_FAR = 100.0  # a sparse column farther from zero than this many half widths is shifted before products, for accuracy
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class InputScaling:
         if sparse.issparse(block):
             block = block.toarray()
         result: Array = block - self.center[columns]
-        result *= 1.0 / self.half_width[columns]  # a product is several times faster than a quotient
+        result *= 1.0 / self.half_width[columns]  # multiplication is several times faster than division
         return result
 
     def inner(self, A: Inputs, B: Inputs) -> Array:
@@ -77,7 +77,7 @@ class InputScaling:
 
     @property
     def _weights(self) -> tuple[Array, Any]:
-        """``half_width⁻²``, and the columns that lie too far from zero to be multiplied unshifted, weight 0."""
+        """``half_width⁻²``, with 0 for columns too far from zero to be multiplied unshifted, and those columns."""
         far = np.abs(self.center) > _FAR * self.half_width
         return np.where(far, 0.0, self.half_width**-2), np.flatnonzero(far)
 
@@ -92,21 +92,6 @@ class InputScaling:
         left, right = np.asarray(A @ shift).ravel(), np.asarray(B @ shift).ravel()
         result: Array = product - left[:, None] - right[None, :] + float(self.center @ shift)
         return result
-
-
-def column_range(X: Inputs) -> tuple[Array, Array]:
-    """Smallest and largest value of each column, in one pass over memory."""
-    if sparse.issparse(X):
-        lower, upper = X.min(axis=0).toarray(), X.max(axis=0).toarray()
-        return np.asarray(lower, dtype=float).ravel(), np.asarray(upper, dtype=float).ravel()
-    n, D = X.shape
-    lower, upper = np.empty(D), np.empty(D)
-    width = max(1, BLOCK_BYTES // (8 * n))
-    for start in range(0, D, width):
-        columns = slice(start, min(start + width, D))
-        X[:, columns].min(axis=0, out=lower[columns])
-        X[:, columns].max(axis=0, out=upper[columns])
-    return lower, upper
 
 
 def is_constant(y: Array) -> bool:
@@ -132,7 +117,7 @@ class OutputScaling:
             weights = 1.0 / (known + (np.var(y[known <= np.median(known)]) or 1.0))
             shift = float(np.average(y, weights=weights))
             scale = float(np.sqrt(np.average((y - shift) ** 2, weights=weights)))
-        # Rounding alone spreads a constant by a few units in the last place of its size.
+        # Rounding alone gives a constant y a small standard deviation.
         if is_constant(y):
             scale = 0.0
         return cls(shift, scale if scale > 0 else (abs(shift) or 1.0))

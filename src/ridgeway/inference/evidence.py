@@ -13,22 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ridgeway.errors import NumericalError
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN
-from ridgeway.laplace import Laplace, log_volume, prior_width, settle
-from ridgeway.posterior import Posterior
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN
+from ridgeway.inference.laplace import Laplace, log_volume, settle
+from ridgeway.inference.settings import DEFAULT, EvidenceSettings, SearchSettings
 from ridgeway.types import Array
 
 _OUTER = (LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE)
-_STEP = 1e-3  # of the finite differences of the log determinant, in units of the prior's width
-_EVIDENCE_TOLERANCE = 3e-3  # nats that a step must promise to be made, and gain to be followed by another
-_FIRST_RADIUS = 1.0  # prior widths
-_KEPT = 0.25  # of what a step promises that it must gain, or a shorter one is tried first: it may have left its mode
-_FORK = 0.1  # prior widths: where a step shorter than this leaves its mode, that is about to fork, and climbs end
-MOST_EVALUATIONS = 14
-_MOST_STEPS = 12  # of Newton's method after a step: what takes more has left its mode for good
-_PATIENCE = 6  # evaluations before a climb can be called hopeless
-_LEAST_CURVATURE = 0.25  # of the evidence along an axis, in units of the Schur complement's
-_LARGEST_DROP = 50.0  # nats: a probe further down than this says no more than that
 
 
 def split(posterior: Posterior) -> tuple[Array, Array]:
@@ -52,7 +43,7 @@ class Nested:
     outer: Array  # (m,) indices of theta
     outer_factor: Array  # (m, m) with factor factorᵀ the covariance of the outer ones
     log_evidence: float  # with all of theta integrated out
-    slack: float  # nats that the outer hyperparameters may still be from their mode
+    slack: float  # nats that the outer hyperparameters may still be below their mode
 
     @property
     def theta(self) -> Array:
@@ -75,17 +66,19 @@ def tangent(lap: Laplace, outer: Array) -> Array:
     return lap.solve(lap.hessian[np.ix_(lap.inner, outer)])
 
 
-def evidence_gradient(posterior: Posterior, lap: Laplace, outer: Array) -> Array:
+def evidence_gradient(
+    posterior: Posterior, lap: Laplace, outer: Array, settings: EvidenceSettings = DEFAULT.evidence
+) -> Array:
     """Gradient of the Laplace evidence in the outer hyperparameters.
 
     At the inner mode the density's own part is its partial derivative; the log determinant is
     differenced along the curve of inner modes, which the implicit function theorem gives.
     """
     slope = tangent(lap, outer)
-    width = prior_width(posterior, lap.theta)
-    # Where the inner mode is about to fork it moves fast: a step is small for the inner ones as well.
+    width = posterior.prior_width(lap.theta)
+    # Near a bifurcation the inner mode moves fast: a step is small for the inner ones as well.
     fastest = np.abs(slope / width[lap.inner, None]).max(axis=0, initial=0.0) * width[outer]
-    steps = _STEP * width[outer] / np.maximum(fastest, 1.0)
+    steps = settings.difference_step * width[outer] / np.maximum(fastest, 1.0)
     moved = np.empty(outer.shape[0])
     for j, (q, step) in enumerate(zip(outer, steps, strict=True)):
         theta = lap.theta.copy()
@@ -97,74 +90,79 @@ def evidence_gradient(posterior: Posterior, lap: Laplace, outer: Array) -> Array
 
 
 def maximize_evidence(
-    posterior: Posterior, start: Laplace, hopeless: float = -np.inf, most_evaluations: int = MOST_EVALUATIONS
+    posterior: Posterior,
+    start: Laplace,
+    discard_below: float = -np.inf,
+    max_evaluations: int | None = None,
+    settings: SearchSettings = DEFAULT,
 ) -> Laplace:
     """Climb the evidence over the outer hyperparameters from ``start``, an inner mode.
 
     Newton within a trust radius. The curvature is that of the density along the inner modes,
-    which each evaluation brings with it, corrected by what the last step has seen of the rest. A
-    climb that is still below ``hopeless`` after a few evaluations is given up.
+    which each evaluation brings with it, corrected by what the last step has shown of the rest. A
+    climb that is still below ``discard_below`` after a few evaluations ends there.
     """
     _, outer = split(posterior)
     if outer.shape[0] == 0:
         return start
+    rules = settings.evidence
     best = start
-    width = prior_width(posterior, best.theta)[outer]
-    gradient = width * evidence_gradient(posterior, best, outer)
+    width = posterior.prior_width(best.theta)[outer]
+    gradient = width * evidence_gradient(posterior, best, outer, rules)
     curvature = _outer_curvature(best, outer, width)
-    radius, turned_back = _FIRST_RADIUS, False
-    for evaluation in range(most_evaluations):
-        if evaluation >= _PATIENCE and best.log_evidence < hopeless:
+    radius, rejected = rules.first_radius, False
+    for evaluation in range(rules.max_evaluations if max_evaluations is None else max_evaluations):
+        if evaluation >= rules.patience and best.log_evidence < discard_below:
             break
         step = np.linalg.solve(curvature, gradient)
-        if gradient @ step < 2.0 * _EVIDENCE_TOLERANCE:
+        if gradient @ step < 2.0 * rules.tolerance:
             break
         length = float(np.linalg.norm(step))
         step, length = step * min(1.0, radius / length), min(length, radius)
-        promised = float(gradient @ step - 0.5 * step @ curvature @ step)
-        there = _moved(posterior, best, outer, width * step)
+        predicted = float(gradient @ step - 0.5 * step @ curvature @ step)
+        there = _moved(posterior, best, outer, width * step, settings)
         gained = there.log_evidence - best.log_evidence
-        if not gained > (0.0 if turned_back else _KEPT * promised):
-            if length < _FORK:
+        if not gained > (0.0 if rejected else rules.acceptance * predicted):
+            if length < rules.bifurcation:
                 break
-            radius, turned_back = 0.25 * length, True
+            radius, rejected = rules.shrink * length, True
             continue
-        if gained > 0.5 * promised:
+        if gained > rules.enlarge * predicted:
             radius = max(radius, 2.0 * length)
-        turned_back = False
-        slope = width * evidence_gradient(posterior, there, outer)
-        curvature = _corrected(_outer_curvature(there, outer, width), step, gradient - slope)
+        rejected = False
+        slope = width * evidence_gradient(posterior, there, outer, rules)
+        curvature = _corrected(_outer_curvature(there, outer, width), step, gradient - slope, rules)
         best, gradient = there, slope
-        if gained < _EVIDENCE_TOLERANCE:
+        if gained < rules.tolerance:
             break
     return best
 
 
-def _corrected(curvature: Array, step: Array, change: Array) -> Array:
+def _corrected(curvature: Array, step: Array, change: Array, rules: EvidenceSettings) -> Array:
     """A curvature made to agree with how a gradient has changed over a step (BFGS)."""
     along = curvature @ step
-    if change @ step < 0.1 * (step @ along):  # it curves the other way, or nearly
+    if change @ step < rules.least_update * (step @ along):  # it curves the other way, or nearly
         return curvature
     result: Array = curvature - np.outer(along, along) / (step @ along) + np.outer(change, change) / (change @ step)
     return result
 
 
-def conclude(posterior: Posterior, lap: Laplace) -> tuple[Nested, Laplace]:
-    """The covariance of the outer hyperparameters at their mode, and the evidence of it all.
+def conclude(posterior: Posterior, lap: Laplace, settings: SearchSettings = DEFAULT) -> tuple[Nested, Laplace]:
+    """The covariance of the outer hyperparameters at their mode, and the evidence with all integrated out.
 
     The evidence is probed one standard deviation up and down each axis that the Schur
-    complement suggests, as INLA does: where the inner mode is about to fork, derivatives
-    there say little, but the evidence itself still does. Also returned is the probe of most
+    complement suggests, as INLA does: near a bifurcation of the inner mode derivatives
+    say little, but the evidence itself still does. Also returned is the probe of most
     evidence, from which to climb on if it beats the mode.
     """
     _, outer = split(posterior)
     if outer.shape[0] == 0:
         return Nested(lap, outer, np.zeros((0, 0)), lap.log_evidence, 0.0), lap
     metric = _metric(posterior, lap, outer)
-    probes = [_moved(posterior, lap, outer, sign * axis) for axis in metric.T for sign in (1.0, -1.0)]
+    probes = [_moved(posterior, lap, outer, sign * axis, settings) for axis in metric.T for sign in (1.0, -1.0)]
     drops = np.array([lap.log_evidence - probe.log_evidence for probe in probes]).reshape(-1, 2)
-    drops = np.minimum(drops, _LARGEST_DROP)
-    curvature = np.maximum(drops.sum(axis=1), _LEAST_CURVATURE)
+    drops = np.minimum(drops, settings.evidence.largest_drop)
+    curvature = np.maximum(drops.sum(axis=1), settings.evidence.least_curvature)
     factor = metric / np.sqrt(curvature)
     volume = 0.5 * outer.shape[0] * np.log(2.0 * np.pi) + float(np.linalg.slogdet(factor)[1])
     slack = float(np.max((drops[:, 1] - drops[:, 0]) ** 2 / curvature)) / 8.0
@@ -172,20 +170,20 @@ def conclude(posterior: Posterior, lap: Laplace) -> tuple[Nested, Laplace]:
     return Nested(lap, outer, factor, lap.log_evidence + volume, slack), best
 
 
-def _moved(posterior: Posterior, lap: Laplace, outer: Array, step: Array) -> Laplace:
+def _moved(posterior: Posterior, lap: Laplace, outer: Array, step: Array, settings: SearchSettings) -> Laplace:
     """The inner approximation after a step of the outer hyperparameters."""
     theta = lap.theta.copy()
     theta[outer] += step
     theta[lap.inner] += tangent(lap, outer) @ step
     try:
-        return settle(posterior, theta, lap.inner, near=lap, max_iterations=_MOST_STEPS)
-    except NumericalError:  # no covariance there: as unlikely as can be
+        return settle(posterior, theta, lap.inner, lap, settings.evidence.max_newton, settings.newton)
+    except NumericalError:  # no covariance there: no evidence
         return replace(lap, log_evidence=-np.inf)
 
 
 def _metric(posterior: Posterior, lap: Laplace, outer: Array) -> Array:
     """Square root of a first guess at the outer covariance."""
-    width = prior_width(posterior, lap.theta)[outer]
+    width = posterior.prior_width(lap.theta)[outer]
     values, vectors = np.linalg.eigh(_outer_curvature(lap, outer, width))
     result: Array = width[:, None] * vectors / np.sqrt(values)
     return result

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from ridgeway.embeddings import Linear
 from ridgeway.errors import NumericalError
-from ridgeway.laplace import gauge_directions
-from ridgeway.posterior import Posterior
+from ridgeway.gp.posterior import Posterior
 from ridgeway.types import Array
 
 
@@ -42,9 +40,9 @@ def draw(posterior: Posterior, mode: Array, factor: Array, n: int, rng: np.rando
     theta = mode + z @ factor.T
     log_ratio = np.array([_log_density(posterior, row) for row in theta]) + 0.5 * np.einsum("ij,ij->i", z, z)
     embedding, p = posterior.embedding, posterior.n_parameters
-    if isinstance(embedding, Linear) and embedding.rows > 1:
-        tangents = gauge_directions(embedding, mode[:p])
-        crossing = np.stack([tangents.T @ gauge_directions(embedding, row[:p]) for row in theta])
+    tangents = embedding.rotations(mode[:p])
+    if tangents.shape[1]:
+        crossing = np.stack([tangents.T @ embedding.rotations(row[:p]) for row in theta])
         log_ratio += np.linalg.slogdet(crossing)[1]
     log_weights, k = smooth(np.where(np.isfinite(log_ratio), log_ratio, -np.inf))
     return WeightedDraws(theta, np.exp(log_weights - logsumexp(log_weights)), k)

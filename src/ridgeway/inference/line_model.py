@@ -14,54 +14,46 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgeway.embeddings import Linear
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE
-from ridgeway.posterior import Posterior
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE
+from ridgeway.inference.settings import DEFAULT, LineSettings
 from ridgeway.types import Array
 
-#: Log of the output scale: the outputs, of standard deviation 1, take up a twentieth of a length scale.
-STRETCH = 3.0
 #: Share of a belief from which it is called a straight line.
 MOSTLY = 0.5
-_LEAST = 4  # observations
-_LEAST_NOISE = 1e-3  # standard deviation that a climb begins with
-_FARTHEST = 5.0  # prior widths from its mean that the scale may begin at
-_RATIOS = np.logspace(-5.0, 7.0, 49)  # of the variance explained to that of the noise
 
 
 class Regression(NamedTuple):
     """A Bayesian linear regression whose prior scale and noise are the likeliest."""
 
-    theta: Array  # the mode, as the straight model has it
+    theta: Array  # the mode, as the model of straight lines has it
     log_evidence: float
 
 
-def possible(posterior: Posterior) -> bool:
+def possible(posterior: Posterior, settings: LineSettings = DEFAULT.lines) -> bool:
     """Whether the priors leave room for a straight line beside other functions."""
     stds = posterior.priors.globals[1]
-    linear = isinstance(posterior.embedding, Linear)
-    return linear and posterior.data.n >= _LEAST and bool(stds[LOG_OUTPUT_SCALE] > 0 and stds[LOG_SCALE] > 0)
+    enough = posterior.embedding.has_directions and posterior.data.n >= settings.least_observations
+    return enough and bool(stds[LOG_OUTPUT_SCALE] > 0 and stds[LOG_SCALE] > 0)
 
 
-def model(posterior: Posterior) -> Posterior:
+def model(posterior: Posterior, settings: LineSettings = DEFAULT.lines) -> Posterior:
     """The posterior over straight lines, of the same data."""
     mean, std = posterior.priors.log_scale
-    priors = replace(posterior.priors, log_output_scale=(STRETCH, 0.0), log_scale=(mean - STRETCH, std))
-    return replace(posterior, embedding=Linear(1), priors=priors)
+    stretch = settings.log_output_scale
+    priors = replace(posterior.priors, log_output_scale=(stretch, 0.0), log_scale=(mean - stretch, std))
+    return replace(posterior, embedding=Linear(1), priors=priors, is_line=True)
 
 
-def is_straight(posterior: Posterior, theta: Array) -> bool:
-    """Whether hyperparameters are those of a straight line beside the posterior's own functions."""
-    return possible(posterior) and bool(theta[LOG_OUTPUT_SCALE] == STRETCH)
-
-
-def regression(line: Posterior) -> Regression:
+def regression(line: Posterior, settings: LineSettings = DEFAULT.lines) -> Regression:
     """Where a climb in the model of straight lines begins: the likeliest of a grid, in closed form."""
     Z, y = line.data.Z - line.data.Z.mean(axis=0), line.data.y - line.data.y.mean()
     n = y.shape[0]
     values, vectors = np.linalg.eigh(Z @ Z.T)
     values = np.maximum(values, 0.0)
-    ratios = _RATIOS / (float(values.mean()) or 1.0)
+    first, last, size = settings.ratios
+    ratios = np.logspace(first, last, size) / (float(values.mean()) or 1.0)
     spectrum = 1.0 + ratios[:, None] * values
     rotated = vectors.T @ y
     noise = np.maximum(np.mean(rotated**2 / spectrum, axis=1), 1e-300)
@@ -69,10 +61,11 @@ def regression(line: Posterior) -> Regression:
     # Where there are more inputs than observations a line that fits all may be as likely as noise: priors decide.
     outer = np.tile(line.priors.globals[0], (ratios.shape[0], 1))
     if line.priors.globals[1][LOG_NOISE] > 0:
-        outer[:, LOG_NOISE] = 0.5 * np.log(np.maximum(noise - line.data.noise.mean(), _LEAST_NOISE**2))
+        outer[:, LOG_NOISE] = 0.5 * np.log(np.maximum(noise - line.data.noise.mean(), settings.least_noise**2))
     mean, std = line.priors.log_scale
-    scales = 0.5 * np.log(ratios * noise) - STRETCH - np.log(line.scale(0.0))
-    outer[:, LOG_SCALE] = np.clip(scales, mean - _FARTHEST * std, mean + _FARTHEST * std)
+    stretch, farthest = settings.log_output_scale, settings.farthest_scale
+    scales = 0.5 * np.log(ratios * noise) - stretch - np.log(line.scale(0.0))
+    outer[:, LOG_SCALE] = np.clip(scales, mean - farthest * std, mean + farthest * std)
     best = int(np.argmax(evidence - 0.5 * (outer - line.priors.globals[0]) ** 2 @ line.priors.precisions))
     slope = ratios[best] * (Z.T @ (vectors @ (rotated / spectrum[best])))
-    return Regression(np.concatenate([slope * np.exp(-STRETCH), outer[best]]), float(evidence[best]))
+    return Regression(np.concatenate([slope * np.exp(-stretch), outer[best]]), float(evidence[best]))

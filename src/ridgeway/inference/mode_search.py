@@ -1,150 +1,133 @@
-"""The search for the posterior's modes: many short climbs, a few long ones, each told apart."""
+"""The search for the posterior's modes: many climbs, some from fresh starts, the others from offspring of the best.
+
+Each climb goes through falling noise levels. Much noise smooths the posterior, so that a climb starts from afar, but
+it also erases sharp modes. Which levels are right differs from problem to problem, so each climb draws a sequence
+of them, and a mode is scored by its Laplace evidence at the level that suits it best.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ridgeway import starts
 from ridgeway.errors import NumericalError
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, ConditionedGP
-from ridgeway.laplace import Laplace, approximate, climb
-from ridgeway.posterior import Posterior
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import LOG_NOISE
+from ridgeway.inference import evidence, starts
+from ridgeway.inference.laplace import Laplace, approximate
+from ridgeway.inference.newton import climb
+from ridgeway.inference.population import Optimum, Population, is_clear
+from ridgeway.inference.search_run import SearchRun
+from ridgeway.inference.settings import ClimbSettings
 from ridgeway.types import Array
 
-_OUTER = [LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE]
-_SECOND_NOISE = 0.2
-_ENOUGH = 20  # starts that are made before it counts whether they agree
-_MANY = 1 / 3  # of the starts, at the best place so far, that agree
-_SHORT, _MIDDLE, _LONG = 20, 15, 40  # iterations of the three heats
-
 
 @dataclass(frozen=True)
-class Optimum:
-    """A mode and how many starts led to it."""
+class _Task:
+    """One climb, ready to be made here or in another process."""
 
-    laplace: Laplace
-    reached: int
-
-
-def fitted(gp: ConditionedGP) -> Array:
-    """The function at the data, ``K alpha + mu``: what a mode says, whatever its rotation."""
-    return gp.data.y - gp.noise_diagonal * gp.alpha
-
-
-def same(a: Laplace, b: Laplace) -> bool:
-    """Whether two modes are one, up to rotation: equal evidence and equal fits."""
-    return _alike(a.log_evidence, b.log_evidence, fitted(a.gp), fitted(b.gp))
-
-
-def _alike(log_a: float, log_b: float, fit_a: Array, fit_b: Array) -> bool:
-    if abs(log_a - log_b) > 0.2:
-        return False
-    return float(np.mean((fit_a - fit_b) ** 2)) < 1e-3 * max(float(np.var(fit_a)), 1e-6)
-
-
-def merge(optima: list[Optimum], lap: Laplace, reached: int = 1) -> list[Optimum]:
-    """``optima`` and one more, best evidence first; the same mode twice is counted, not kept."""
-    for i, other in enumerate(optima):
-        if same(lap, other.laplace):
-            keep = max((lap, other.laplace), key=lambda lap: lap.log_evidence)
-            optima = [*optima[:i], Optimum(keep, other.reached + reached), *optima[i + 1 :]]
-            break
-    else:
-        optima = [*optima, Optimum(lap, reached)]
-    return sorted(optima, key=lambda o: -o.laplace.log_evidence)
-
-
-class _Place(NamedTuple):
-    """Where a climb has got to."""
-
+    posterior: Posterior
     theta: Array
-    log_density: float
-    fit: Array  # (n,) the function at the data
+    levels: tuple[float, ...]  # noise, falling; none where it is fixed
+    fresh: bool
+    settings: ClimbSettings
+
+    def __call__(self) -> Laplace | None:
+        """The mode that it leads to, or nothing where floating point cannot follow."""
+        try:
+            return climb_through(self.posterior, self.theta, self.levels, self.settings)
+        except NumericalError:
+            return None
 
 
-@dataclass(frozen=True)
-class _Climber:
-    """A start after its first and its second heat, for as many as have met it."""
+def search(posterior: Posterior, n_climbs: int, known: Sequence[Laplace], run: SearchRun) -> tuple[list[Optimum], int]:
+    """The best distinct modes at scales and noise of their own, and how many climbs were made.
 
-    first: _Place
-    second: _Place
-    reached: int
-
-
-def search(
-    posterior: Posterior, inner: Array, n_starts: int, rng: np.random.Generator, say: Callable[[str], None]
-) -> tuple[list[Optimum], int]:
-    """Modes over ``theta[inner]`` at the outer hyperparameters that each start brings, and how many starts it took.
-
-    Three heats: every start climbs a little at its own noise, then at a common one, and the
-    better half of them climbs on. Starts that have met go on as one, and where most have, fewer
-    are made.
+    ``known`` modes take part from the beginning. The search ends before ``n_climbs`` when a better mode is unlikely.
     """
-    climbers: list[_Climber] = []
-    n_made = 0
-    for theta in starts.draw(posterior, n_starts, rng):
-        if n_made and n_made % _ENOUGH == 0 and _agree(climbers):
+    rules = run.settings.climbs
+    population = Population(settings=run.settings.population)
+    for lap in known:
+        population = population.with_mode(Optimum(lap, reached=0))
+    fresh_starts = _FreshStarts(posterior, n_climbs, run)
+    made = 0
+    while made < n_climbs and not _is_settled(population, made, n_climbs, rules):
+        if run.is_over() and len(population):
             break
-        n_made += 1
-        say(f"start {n_made} of {n_starts}")
-        with suppress(NumericalError):  # a start that floating point cannot follow; others remain
-            climbers = _joined(posterior, climbers, theta, inner)
-    if not climbers:
+        size = min(rules.generation, n_climbs - made)
+        tasks = [_task(posterior, population, fresh_starts, run) for _ in range(size)]
+        run.say(f"climb {made + 1} of at most {n_climbs}{_best_so_far(population)}")
+        try:
+            results = run.map(tasks)
+        except KeyboardInterrupt:
+            if not len(population):  # there is nothing yet to return
+                raise
+            run.interrupted = True
+            break
+        for task, lap in zip(tasks, results, strict=True):
+            made += 1
+            if lap is None:
+                run.failures += 1
+            else:
+                population = population.with_mode(Optimum(lap, 1, int(task.fresh), made))
+    if not len(population):
         raise NumericalError("no start could be followed: is an input or output of enormous range?")
-    optima: list[Optimum] = []
-    for climber in _better_half(climbers):
-        theta = climb(posterior, climber.second.theta, inner, _LONG)
-        optima = merge(optima, approximate(posterior, posterior.evaluate(theta), inner), climber.reached)
-    return optima, n_made
+    return list(population.optima), made
 
 
-def _joined(posterior: Posterior, climbers: list[_Climber], theta: Array, inner: Array) -> list[_Climber]:
-    """``climbers`` and one more start, which may meet one of them on its way."""
-    first = _place(posterior, climb(posterior, theta, inner, _SHORT))
-    known = next((i for i, other in enumerate(climbers) if _meet(first, other.first)), None)
-    if known is None:
-        theta = first.theta.copy()
-        if posterior.priors.globals[1][LOG_NOISE] > 0:
-            theta[LOG_NOISE] = np.log(_SECOND_NOISE)
-        second = _place(posterior, climb(posterior, theta, inner, _MIDDLE))
-        known = next((i for i, other in enumerate(climbers) if _meet(second, other.second)), None)
-        if known is None:
-            return [*climbers, _Climber(first, second, 1)]
-    met = replace(climbers[known], reached=climbers[known].reached + 1)
-    return [*climbers[:known], met, *climbers[known + 1 :]]
+def climb_through(posterior: Posterior, theta: Array, levels: Sequence[float], settings: ClimbSettings) -> Laplace:
+    """The mode that a climb over embedding and mean leads to through falling noise, at the level of most evidence."""
+    inner, _ = evidence.split(posterior)
+    found: list[Laplace] = []
+    for i, level in enumerate(levels or (None,)):
+        theta = theta.copy()
+        if level is not None:
+            theta[LOG_NOISE] = np.log(level)
+        last = i + 1 >= len(levels)
+        theta = climb(posterior, theta, inner, settings.last_iterations if last else settings.iterations)
+        found.append(approximate(posterior, posterior.evaluate(theta), inner))
+    return max(found, key=lambda lap: lap.log_evidence)
 
 
-def _place(posterior: Posterior, theta: Array) -> _Place:
-    gp = posterior.condition(theta)
-    return _Place(theta, posterior.log_density_of(gp), fitted(gp))
+class _FreshStarts:
+    """Fresh starts without end, drawn a list at a time."""
+
+    def __init__(self, posterior: Posterior, n_climbs: int, run: SearchRun) -> None:
+        self._posterior, self._run = posterior, run
+        self._guide = starts.guide(posterior, run.settings.starts)
+        self._at_once = min(n_climbs, len(run.settings.starts.recipes))
+        self._drawn: list[Array] = []
+
+    def next(self) -> Array:
+        if not self._drawn:
+            settings = self._run.settings.starts
+            self._drawn = starts.draw(self._posterior, self._at_once, self._run.rng, settings, self._guide)[::-1]
+        return self._drawn.pop()
 
 
-def _meet(a: _Place, b: _Place) -> bool:
-    """Whether two climbs have arrived at the same place, and with the same scales and noise."""
-    return np.array_equal(a.theta[_OUTER], b.theta[_OUTER]) and _alike(a.log_density, b.log_density, a.fit, b.fit)
+def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStarts, run: SearchRun) -> _Task:
+    rules, rng = run.settings.climbs, run.rng
+    few = len(population) < run.settings.population.least or not posterior.embedding.has_directions
+    fresh = few or bool(rng.random() < rules.fresh)
+    start = fresh_starts.next()
+    theta = start if fresh else population.offspring(posterior, start, rng)
+    levels: tuple[float, ...] = ()
+    if posterior.priors.globals[1][LOG_NOISE] > 0:
+        levels = rules.levels[int(rng.integers(len(rules.levels)))]
+    return _Task(posterior, theta, levels, fresh, rules)
 
 
-def _agree(climbers: list[_Climber]) -> bool:
-    """Whether many starts lead to the best, at every setting of scales and noise: more would hardly find better."""
-    settings: dict[bytes, list[_Climber]] = {}
-    for climber in climbers:
-        settings.setdefault(climber.second.theta[_OUTER].tobytes(), []).append(climber)
-    for group in settings.values():
-        best = max(group, key=lambda climber: climber.second.log_density)
-        if best.reached < _MANY * sum(climber.reached for climber in group):
-            return False
-    return True
+def _is_settled(population: Population, made: int, n_climbs: int, rules: ClimbSettings) -> bool:
+    """Whether a better mode than the best so far is unlikely: agreement alone does not show it."""
+    if made < rules.least_climbs or not len(population):
+        return False
+    best = population.optima[0]
+    if best.independent >= rules.enough_independent and is_clear(best.laplace, rules):
+        return True
+    return made >= rules.least_share * n_climbs and best.found_at <= rules.early * made
 
 
-def _better_half(climbers: list[_Climber]) -> list[_Climber]:
-    """The best of ``climbers`` that half of all starts have led to."""
-    ordered = sorted(climbers, key=lambda climber: -climber.second.log_density)
-    enough, kept = max(1, sum(climber.reached for climber in climbers) // 2), 0
-    while sum(climber.reached for climber in ordered[:kept]) < enough:
-        kept += 1
-    return ordered[:kept]
+def _best_so_far(population: Population) -> str:
+    return f", best log evidence {population.optima[0].laplace.log_evidence:.1f}" if len(population) else ""

@@ -5,8 +5,8 @@ Laplace approximation at the mode is a unit Gaussian, so that its own adaptation
 left to do. Rotations of a linear embedding are one model, and a chain that wanders along them
 finds itself where those coordinates are wrong; so chains stay on a slice across the rotation
 orbits, on which the density is weighed by how much of an orbit each point stands for
-(``docs/method.md``). Convergence is judged by what does not turn: the log density, scales, noise
-and mean, and the function at the data.
+(``docs/method.md``). Convergence is judged by what a rotation does not change: the log density,
+scales, noise and mean, and the function at the data.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import orthogonal_procrustes
 
-from ridgeway import validation
-from ridgeway.embeddings import Linear
+from ridgeway import checks
 from ridgeway.errors import NumericalError
-from ridgeway.gp import N_GLOBAL, condition
-from ridgeway.laplace import approximate, gauge_directions
-from ridgeway.posterior import Posterior
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import N_GLOBAL, condition
+from ridgeway.inference.laplace import approximate
 from ridgeway.types import Array
 
 KEPT = 400  # draws that a belief keeps, evenly over the chains
@@ -48,7 +46,7 @@ class Nuts:
 
     def __post_init__(self) -> None:
         for name, least in (("chains", 2), ("draws", 4), ("tune", 10)):
-            validation.count(getattr(self, name), f"{name} of Nuts", least)
+            checks.count(getattr(self, name), f"{name} of Nuts", least)
 
 
 @dataclass(frozen=True)
@@ -136,9 +134,9 @@ class _Model:
     def at(cls, posterior: Posterior, mode: Array) -> _Model:
         free, embedding = posterior.free(), posterior.embedding
         laplace = approximate(posterior, posterior.evaluate(mode), free)
-        tangents = gauge_directions(embedding, mode[: posterior.n_parameters]).T
+        tangents = embedding.rotations(mode[: posterior.n_parameters]).T
         # The generators of rotations are antisymmetric: <t, G A> = <-G t, A>.
-        crossing = [-gauge_directions(embedding, tangent) for tangent in tangents]
+        crossing = [-embedding.rotations(tangent) for tangent in tangents]
         shape = (tangents.shape[0], posterior.n_parameters, tangents.shape[0])
         return cls(posterior, mode, free, laplace.factor, np.reshape(crossing, shape))
 
@@ -206,7 +204,7 @@ def _sampler() -> tuple[Any, Any]:
 
 
 def _agreement(posterior: Posterior, theta: Array) -> tuple[float, float]:
-    """The largest R-hat and the smallest effective sample size of what does not turn."""
+    """The largest R-hat and the smallest effective sample size of what a rotation does not change."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import arviz
@@ -218,7 +216,7 @@ def _agreement(posterior: Posterior, theta: Array) -> tuple[float, float]:
     for row in theta.reshape(chains * draws, -1):
         gp = condition(posterior.embedding, posterior.kernel, posterior.data, row)
         fitted = gp.data.y - gp.noise_diagonal * gp.alpha
-        own = row[:0] if isinstance(posterior.embedding, Linear) else row[:-N_GLOBAL]  # length scales do not turn
+        own = row[:0] if posterior.embedding.has_directions else row[:-N_GLOBAL]  # length scales do not rotate
         rows.append(np.concatenate([[gp.log_likelihood()], own, row[-N_GLOBAL:][~fixed], fitted[::step]]))
     watched = np.array(rows).reshape(chains, draws, -1)
     with warnings.catch_warnings():
@@ -229,13 +227,6 @@ def _agreement(posterior: Posterior, theta: Array) -> tuple[float, float]:
 
 
 def _facing(posterior: Posterior, theta: Array, mode: Array) -> Array:
-    """Draws with the rows of ``R`` turned to be as near the mode's as a rotation can bring them."""
-    embedding, p = posterior.embedding, posterior.n_parameters
-    if not isinstance(embedding, Linear):
-        return theta
-    turned, target = theta.copy(), mode[:p].reshape(embedding.rows, -1)
-    for row in turned:
-        A = row[:p].reshape(embedding.rows, -1)
-        rotation, _ = orthogonal_procrustes(A.T, target.T)
-        row[:p] = (rotation.T @ A).ravel()
-    return turned
+    """Draws with the rows of ``R`` rotated to be as near to the mode's as a rotation can bring them."""
+    p = posterior.n_parameters
+    return np.hstack([posterior.embedding.aligned(theta[:, :p], mode[:p]), theta[:, p:]])

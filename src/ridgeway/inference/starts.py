@@ -4,7 +4,7 @@ The posterior over embeddings has many modes, and prior draws rarely reach the b
 gradients of a plain Gaussian process in all the inputs already point along the directions
 that matter: most starts are drawn around the leading eigenvectors of their average outer
 product. A noise that is set too high at first smooths the posterior, so that more starts
-find the same top; some problems want the opposite, so both kinds are drawn.
+find the same mode; some problems want the opposite, so both kinds are drawn.
 """
 
 from __future__ import annotations
@@ -14,40 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ridgeway.embeddings import Linear
-from ridgeway.gp import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE
-from ridgeway.posterior import Posterior
-from ridgeway.priors import parameter_prior
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.priors import parameter_prior
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE
+from ridgeway.inference.settings import DEFAULT, StartSettings
 from ridgeway.types import Array
 
 
-class Recipe(NamedTuple):
-    """One way to draw a start for a linear embedding."""
-
-    power: float | None  # of the singular values that weigh the directions; None draws from the prior
-    extra: int | None  # with power 0: how many directions beyond the d leading ones
-    norm: float  # length of a row, in units of the prior's
-    noise: float  # standard deviation to begin with
-    stretched: bool = False  # a function that is nearly linear: a tall, wide one seen up close
-
-
-_LOUD, _LEAST_LOUD = 0.9, 0.3  # noise where nothing else explains the outputs, and its learned part at least
-
-_RECIPES = (
-    Recipe(1.0, None, 1.0, 0.5),
-    Recipe(0.0, 1, 1.0, 0.2),
-    Recipe(1.0, None, 0.3, 0.5, stretched=True),
-    Recipe(1.0, None, 1.0, 0.2),
-    Recipe(0.0, 0, 1.0, 0.5),
-    Recipe(None, None, 0.1, 0.5),
-    Recipe(0.5, None, 1.0, 0.5),
-    Recipe(2.0, None, 0.3, 0.3, stretched=True),
-    Recipe(None, None, 1.0, 0.5),
-    Recipe(0.5, None, 1.0, 0.2),
-)
-
-
-def plain_gradients(Z: Array, y: Array) -> Array:
+def plain_gradients(Z: Array, y: Array, settings: StartSettings = DEFAULT.starts) -> Array:
     """Gradients ``(N, r)`` of an isotropic GP's mean at the data, its scales chosen by evidence."""
     n = Z.shape[0]
     if n < 2:
@@ -56,11 +30,11 @@ def plain_gradients(Z: Array, y: Array) -> Array:
     typical = float(np.median(S[np.triu_indices(n, 1)])) or 1.0
     residual = y - y.mean()
     best, gradients = -np.inf, np.zeros_like(Z)
-    for ell2 in typical * np.array([0.1, 0.3, 1.0, 3.0, 10.0]):
+    for ell2 in typical * np.array(settings.gradient_length_scales):
         K = np.exp(-0.5 * S / ell2)
         values, vectors = np.linalg.eigh(K)
         rotated = vectors.T @ residual
-        for ratio in (0.003, 0.03, 0.1, 0.3, 1.0, 3.0):  # of the noise variance to the output's
+        for ratio in settings.gradient_noise_ratios:
             spectrum = np.maximum(values, 0.0) + ratio
             evidence = -0.5 * (n * np.log(np.mean(rotated**2 / spectrum) + 1e-300) + np.log(spectrum).sum())
             if evidence > best:
@@ -70,40 +44,72 @@ def plain_gradients(Z: Array, y: Array) -> Array:
     return gradients
 
 
-def draw(posterior: Posterior, n: int, rng: np.random.Generator) -> list[Array]:
-    """``n`` starts ``theta``, supervised where the embedding is linear."""
-    if isinstance(posterior.embedding, Linear):
-        return _linear(posterior, posterior.embedding.rows, n, rng)
+class Guide(NamedTuple):
+    """Directions along which a plain process varies: singular values and right singular vectors of its gradients."""
+
+    strengths: Array  # (k,)
+    directions: Array  # (k, r)
+
+
+def guide(posterior: Posterior, settings: StartSettings = DEFAULT.starts) -> Guide | None:
+    """What starts are drawn around; nothing where the embedding has no directions. One serves for many draws."""
+    if not posterior.embedding.has_directions:
+        return None
+    gradients = plain_gradients(posterior.data.Z, posterior.data.y, settings)
+    _, strengths, directions = np.linalg.svd(gradients, full_matrices=False)
+    return Guide(strengths, directions)
+
+
+def draw(
+    posterior: Posterior,
+    n: int,
+    rng: np.random.Generator,
+    settings: StartSettings = DEFAULT.starts,
+    known: Guide | None = None,
+) -> list[Array]:
+    """``n`` starts ``theta``, guided by gradients where the embedding has directions."""
+    around = known or guide(posterior, settings)
+    if around is None:
+        return _length_scales(posterior, n, rng, settings)
+    return _directions(posterior, n, rng, settings, around)
+
+
+def noise_only(posterior: Posterior, settings: StartSettings = DEFAULT.starts) -> Array:
+    """``theta`` of a function that does not depend on its inputs: all that varies is noise."""
     prior = parameter_prior(posterior.embedding, posterior.priors, posterior.D, 0.0)
-    p = posterior.n_parameters
-    shifts = np.linspace(-1.5, 1.5, n) if n > 1 else np.zeros(1)
-    spread = 0.0 if p == 1 else 0.3 * prior.std
+    learned = np.sqrt(max(settings.noise_only**2 - posterior.priors.noise_floor**2, settings.noise_only_least**2))
+    return _with_noise(posterior.initial(np.full(posterior.n_parameters, prior.mean)), learned, posterior)
+
+
+def _length_scales(posterior: Posterior, n: int, rng: np.random.Generator, settings: StartSettings) -> list[Array]:
+    prior = parameter_prior(posterior.embedding, posterior.priors, posterior.D, 0.0)
+    p, reach = posterior.n_parameters, settings.length_scale_range
+    shifts = np.linspace(-reach, reach, n) if n > 1 else np.zeros(1)
+    spread = 0.0 if p == 1 else settings.length_scale_spread * prior.std
+    levels = settings.length_scale_noise
     return [
-        _with_noise(posterior.initial(prior.mean + s + spread * rng.standard_normal(p)), (0.5, 0.2)[i % 2], posterior)
+        _with_noise(
+            posterior.initial(prior.mean + s + spread * rng.standard_normal(p)), levels[i % len(levels)], posterior
+        )
         for i, s in enumerate(shifts)
     ]
 
 
-def silent(posterior: Posterior) -> Array:
-    """``theta`` of a function that does not depend on its inputs: all that varies is noise."""
-    prior = parameter_prior(posterior.embedding, posterior.priors, posterior.D, 0.0)
-    learned = np.sqrt(max(_LOUD**2 - posterior.priors.noise_floor**2, _LEAST_LOUD**2))
-    return _with_noise(posterior.initial(np.full(posterior.n_parameters, prior.mean)), learned, posterior)
-
-
-def _linear(posterior: Posterior, d: int, n: int, rng: np.random.Generator) -> list[Array]:
-    Z = posterior.data.Z
-    r = Z.shape[1]
+def _directions(
+    posterior: Posterior, n: int, rng: np.random.Generator, settings: StartSettings, around: Guide
+) -> list[Array]:
+    d, r = posterior.embedding.n_rows(posterior.D), posterior.data.Z.shape[1]
     scale = posterior.scale(0.0)
     length = scale * np.sqrt(r)
-    _, s, Vt = np.linalg.svd(plain_gradients(Z, posterior.data.y), full_matrices=False)
-    informed = s.size > 0 and s[0] > 0
+    s, Vt = around
+    guided = s.size > 0 and s[0] > 0
+    recipes = settings.recipes
     starts = []
     # One or two searches begin anywhere in the list, so that fits one after another try all of it.
-    first = int(rng.integers(len(_RECIPES))) if n <= 2 else 0
+    first = int(rng.integers(len(recipes))) if n <= 2 else 0
     for i in range(first, first + n):
-        recipe = _RECIPES[i % len(_RECIPES)]
-        if recipe.power is None or not informed:
+        recipe = recipes[i % len(recipes)]
+        if recipe.power is None or not guided:
             A = recipe.norm * scale * rng.standard_normal((d, r))
         else:
             weights = (s / s[0]) ** recipe.power
@@ -111,11 +117,11 @@ def _linear(posterior: Posterior, d: int, n: int, rng: np.random.Generator) -> l
                 weights[d + recipe.extra :] = 0.0
             A = (rng.standard_normal((d, s.shape[0])) * weights) @ Vt
             A *= recipe.norm * length / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)
-            A *= np.exp(0.4 * rng.standard_normal((d, 1)))
+            A *= np.exp(settings.log_norm_spread * rng.standard_normal((d, 1)))
         theta = posterior.initial(A.ravel())
         if recipe.stretched:
-            _set(theta, posterior, LOG_OUTPUT_SCALE, 1.0)
-            _set(theta, posterior, LOG_SCALE, -1.0)
+            _set(theta, posterior, LOG_OUTPUT_SCALE, settings.stretch)
+            _set(theta, posterior, LOG_SCALE, -settings.stretch)
         starts.append(_with_noise(theta, recipe.noise, posterior))
     return starts
 
@@ -126,5 +132,6 @@ def _with_noise(theta: Array, noise: float, posterior: Posterior) -> Array:
 
 
 def _set(theta: Array, posterior: Posterior, index: int, value: float) -> None:
+    """Set a hyperparameter, unless its prior fixes it."""
     if posterior.priors.globals[1][index] > 0:
         theta[index] = value

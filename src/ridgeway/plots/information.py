@@ -7,22 +7,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ridgeway.candidates import Candidates, of_belief
-from ridgeway.directions import directions
+from ridgeway.active.scored_points import ScoredPoints, of_belief
+from ridgeway.belief.directions import Directions, directions
+from ridgeway.belief.response_surface import coordinates
 from ridgeway.plots.theme import BLUE, ORANGE, SCALE, figure
-from ridgeway.surface import coordinates
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 
-def information(belief: Belief, candidates: Candidates | None = None, suggested: Candidates | None = None) -> go.Figure:
+def information(
+    belief: Belief,
+    candidates: ScoredPoints | None = None,
+    suggested: ScoredPoints | None = None,
+    found: Directions | None = None,
+) -> go.Figure:
     """Expected information of candidates over the first directions; suggestions stand out with their numbers.
 
-    ``candidates`` are by default uniform in the belief's box, scored by BALD.
+    ``candidates`` are by default uniform in the belief's box, scored by BALD; ``found`` are the belief's directions,
+    where they have been computed already.
     """
-    found = directions(belief)
+    found = directions(belief) if found is None else found
     shown = of_belief(belief) if candidates is None else candidates
     at = coordinates(found, belief, shown.X)
     plan = None if suggested is None else coordinates(found, belief, suggested.X)

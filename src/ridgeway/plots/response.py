@@ -9,32 +9,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ridgeway.directions import Directions, directions
-from ridgeway.labels import marked_up
+from ridgeway.belief.directions import Directions, directions
+from ridgeway.belief.response_surface import Grid, coordinates, grid, line
+from ridgeway.names import marked_up
 from ridgeway.plots.theme import BAND, BLUE, CHARACTERS, SCALE, VERMILLION, figure
-from ridgeway.surface import Grid, coordinates, grid, line
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 _PAIRS = 3  # directions of which pairs are shown
 _GRID = 40
 _ROOM = 24  # characters for which there is room beside a scale of colours or a surface
 
 
-def response(belief: Belief, output: str = "response", called: Sequence[str] | None = None) -> go.Figure:
+def response(
+    belief: Belief,
+    output: str = "response",
+    called: Sequence[str] | None = None,
+    found: Directions | None = None,
+) -> go.Figure:
     """Observations over the learned directions with the predictive mean.
 
     One direction: a curve with the band that holds 95 % of ``f``; two: contours; more: every pair of the
-    first three. ``output`` is what was measured, ``called`` how each observation is.
+    first three. ``output`` is what was measured, ``called`` the names of the observations; ``found`` are the
+    belief's directions, where they have been computed already.
     """
-    found = directions(belief)
+    found = directions(belief) if found is None else found
     if found.k == 1:
         return _curve(found, belief, output, called)
     if found.k == 2:
-        return contour(belief, output=output, called=called)
-    return pairs(belief, output, called)
+        return contour(belief, output=output, called=called, found=found)
+    return pairs(belief, output, called, found)
 
 
 def _curve(found: Directions, belief: Belief, output: str, called: Sequence[str] | None) -> go.Figure:
@@ -57,9 +63,10 @@ def contour(
     second: int = 1,
     output: str = "response",
     called: Sequence[str] | None = None,
+    found: Directions | None = None,
 ) -> go.Figure:
     """Predictive mean as contours over two directions, observations as dots of the same colours."""
-    found = _at_least_two(belief)
+    found = _at_least_two(belief, found)
     at, values = coordinates(found, belief), grid(found, belief, first, second, _GRID)
     low, high = _limits(values, belief)
     colors = {"colorscale": SCALE, "zmin": low, "zmax": high}
@@ -74,9 +81,11 @@ def contour(
     return fig.update_yaxes(title_text=f"direction {second + 1}", showgrid=False)
 
 
-def surface(belief: Belief, first: int = 0, second: int = 1, output: str = "response") -> go.Figure:
+def surface(
+    belief: Belief, first: int = 0, second: int = 1, output: str = "response", found: Directions | None = None
+) -> go.Figure:
     """Predictive mean as a surface that can be turned, with the observations."""
-    found = _at_least_two(belief)
+    found = _at_least_two(belief, found)
     at, values = coordinates(found, belief), grid(found, belief, first, second, _GRID)
     low, high = _limits(values, belief)
     mean = go.Surface(
@@ -100,9 +109,14 @@ def surface(belief: Belief, first: int = 0, second: int = 1, output: str = "resp
     )
 
 
-def pairs(belief: Belief, output: str = "response", called: Sequence[str] | None = None) -> go.Figure:
+def pairs(
+    belief: Belief,
+    output: str = "response",
+    called: Sequence[str] | None = None,
+    found: Directions | None = None,
+) -> go.Figure:
     """Every pair of the first three directions, one above the other, so that a phone can show them."""
-    found = _at_least_two(belief)
+    found = _at_least_two(belief, found)
     couples = list(combinations(range(min(found.k, _PAIRS)), 2))
     at = coordinates(found, belief)
     grids = [grid(found, belief, first, second, _GRID) for first, second in couples]
@@ -130,8 +144,8 @@ def pairs(belief: Belief, output: str = "response", called: Sequence[str] | None
     return fig
 
 
-def _at_least_two(belief: Belief) -> Directions:
-    found = directions(belief)
+def _at_least_two(belief: Belief, found: Directions | None) -> Directions:
+    found = directions(belief) if found is None else found
     if found.k < 2:
         raise ValueError("belief must use at least two directions, got one: use response()")
     return found
@@ -151,7 +165,7 @@ def _short(output: str) -> str:
 
 
 def names_of(called: Sequence[str] | None, n: int) -> list[str]:
-    """How each of ``n`` observations is called where a pointer rests on it."""
+    """What each of ``n`` observations is called where a pointer rests on it."""
     return [f"observation {i + 1}" for i in range(n)] if called is None else list(called)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ridgeway.labels import lines, marked_up
+from ridgeway.names import lines, marked_up
 from ridgeway.plots.theme import BLUE, CHARACTERS, GREY, figure
 from ridgeway.types import Array
 

@@ -1,4 +1,4 @@
-"""The look of every figure: colours that the colour-blind can tell apart, on light and on dark."""
+"""The look of every figure: colours that colour-blind readers can distinguish, on light and on dark."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-# Okabe & Ito (2008), those that stand out by 3:1 or more on white as well as on the dark page.
+# Okabe & Ito (2008), those with a contrast of at least 3:1 on white as well as on the dark page.
 BLUE, VERMILLION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#808080"
 ORANGE = "#E69F00"  # of the same, behind black numbers
 BAND = "rgba(213, 94, 0, 0.20)"
-SCALE = "Cividis"  # made to look the same to everyone, and rises in lightness
+SCALE = "Cividis"  # looks the same to colour-blind readers, and rises in lightness
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 CHARACTERS = 36  # of a label's line: fits a phone
 

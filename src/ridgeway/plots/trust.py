@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ridgeway.calibration import Calibration, calibration
-from ridgeway.directions import UnavailableError
-from ridgeway.embeddings import Linear
+from ridgeway.belief.calibration import Calibration, calibration
+from ridgeway.belief.directions import UnavailableError
+from ridgeway.belief.subspace import SubspaceUncertainty, uncertainty
 from ridgeway.plots.response import names_of
 from ridgeway.plots.theme import BAND, BLUE, GREY, VERMILLION, figure
-from ridgeway.subspace import SubspaceUncertainty, uncertainty
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 _STEPS = 60  # of a campaign that are drawn
 
 
-def left_out(belief: Belief, called: Sequence[str] | None = None) -> go.Figure:
+def left_out(belief: Belief, called: Sequence[str] | None = None, found: Calibration | None = None) -> go.Figure:
     """Each observation against its prediction from all others, with 95 % intervals.
 
-    ``called`` is how each observation is.
+    ``called`` are the names of the observations; ``found`` is the belief's calibration, where it has been computed
+    already.
     """
-    found = calibration(belief)
+    found = calibration(belief) if found is None else found
     low = float(min(found.observed.min(), found.mean.min()))
     high = float(max(found.observed.max(), found.mean.max()))
     equal = go.Scatter(
@@ -43,9 +43,12 @@ def left_out(belief: Belief, called: Sequence[str] | None = None) -> go.Figure:
     return fig.update_yaxes(title_text="observed")
 
 
-def coverage(belief: Belief) -> go.Figure:
-    """Share of observations inside their intervals, at several levels; inside the band is calibrated."""
-    found: Calibration = calibration(belief)
+def coverage(belief: Belief, found: Calibration | None = None) -> go.Figure:
+    """Share of observations inside their intervals, at several levels; inside the band is calibrated.
+
+    ``found`` is the belief's calibration, where it has been computed already.
+    """
+    found = calibration(belief) if found is None else found
     band = go.Scatter(
         x=np.concatenate([found.levels, found.levels[::-1]]), y=np.concatenate([found.high, found.low[::-1]]),
         fill="toself", fillcolor=BAND, mode="lines", line={"width": 0}, name="by chance", hoverinfo="skip",
@@ -59,14 +62,14 @@ def coverage(belief: Belief) -> go.Figure:
         name="observed", hovertemplate="%{x:.0%} interval holds %{y:.0%}<extra></extra>",
     )  # fmt: skip
     fig = figure([band, ideal, dots])
-    fig.update_xaxes(title_text="interval promised", tickformat=".0%")
+    fig.update_xaxes(title_text="nominal level of the interval", tickformat=".0%")
     return fig.update_yaxes(title_text="observations inside", tickformat=".0%", range=[0.0, 1.03])
 
 
 def subspace(history: Sequence[Belief | SubspaceUncertainty]) -> go.Figure:
     """Uncertainty of the subspace over a campaign: the largest angle between draws and the best estimate.
 
-    ``history`` holds beliefs, or what :func:`ridgeway.subspace.uncertainty` said of them, by number of
+    ``history`` holds beliefs, or what :func:`ridgeway.belief.subspace.uncertainty` said of them, by number of
     observations. Beliefs that found no direction are left out.
     """
     steps = measured(history)
@@ -101,12 +104,12 @@ def measured(history: Sequence[Belief | SubspaceUncertainty]) -> list[SubspaceUn
 def dimensions(belief: Belief) -> go.Figure:
     """Evidence of each number of directions beside the best, in nats; needs ``Linear("auto")``."""
     evidence = belief.diagnostics.dimension_evidence
-    if not evidence or not isinstance(belief.model, Linear):
+    if not evidence:
         raise UnavailableError('the number of directions was given; Linear("auto") compares them')
     tried = sorted(evidence)
     best = max(evidence.values())
     below = [evidence[d] - best for d in tried]
-    chosen = [d == belief.model.rows for d in tried]
+    chosen = [d == belief.model.n_directions for d in tried]
     dots = go.Scatter(
         x=[str(d) for d in tried], y=below, mode="lines+markers+text", line={"color": GREY, "width": 1},
         text=[f"{value:.1f}" for value in below], textposition="top center", cliponaxis=False,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ridgeway import validation
-from ridgeway.belief import Belief
-from ridgeway.learner import ActiveLearner
-from ridgeway.report import advice, campaign, sections, sentences, subject
+from ridgeway import checks
+from ridgeway.active.learner import ActiveLearner
+from ridgeway.belief.belief import Belief
+from ridgeway.report import next_experiments, sections, sentences, subject, warnings
 from ridgeway.report.content import Content, Section, present
 from ridgeway.report.facts import Facts, facts
 from ridgeway.report.page import page
@@ -17,7 +17,7 @@ from ridgeway.report.subject import Subject
 from ridgeway.report.tables import counted
 
 if TYPE_CHECKING:
-    from ridgeway.subspace import SubspaceUncertainty
+    from ridgeway.belief.subspace import SubspaceUncertainty
 
 __all__ = ["Content", "Subject", "content", "render", "write"]
 
@@ -43,9 +43,10 @@ def write(
     title
         Of the page.
     history
-        Earlier beliefs, or what :func:`ridgeway.subspace.uncertainty` said of them: how the directions became certain.
+        Earlier beliefs, or what :func:`ridgeway.belief.subspace.uncertainty` said of them: how the directions became
+        certain.
     suggestions
-        How many experiments a learner's report suggests; nothing is taken out by it.
+        How many experiments a learner's report suggests; they are not asked for.
     """
     path = Path(path)
     text = render(source, names, title, history, suggestions)
@@ -80,7 +81,7 @@ def content(
     if isinstance(source, Subject):
         about = source
     elif isinstance(source, Belief | ActiveLearner):
-        about = subject.of(source, names, validation.count(suggestions, "suggestions"))
+        about = subject.of(source, names, checks.count(suggestions, "suggestions"))
     else:
         raise TypeError(f"source must be a Belief or an ActiveLearner, got {type(source).__name__}")
     belief = about.belief
@@ -94,11 +95,13 @@ def content(
         f"{belief.inference} inference",
         sentences.headline(found.directions, found.explained, about.D) if linear else _without_directions(found),
         _sentences(found, about),
-        advice.warnings(belief, found.calibration, found.angle),
+        warnings.warnings(belief, found.calibration, found.angle),
         (
             sections.response(found, about),
             sections.inputs(found),
-            campaign.without_learner(found) if about.learner is None else campaign.with_learner(about, found),
+            next_experiments.without_learner(found)
+            if about.learner is None
+            else next_experiments.with_learner(about, found),
             sections.trust(found, about, (*about.history, *history)),
             sections.searching(found),
             sections.data(found, about),
@@ -138,7 +141,7 @@ def _before_data(about: Subject, title: str) -> Content:
         (about.standing,),
         (),
         (
-            campaign.with_learner(about, None),
+            next_experiments.with_learner(about, None),
             Section("response", "The response over the learned directions", "", missing=why),
             Section("inputs", "Which inputs matter", "", missing=why),
             Section("trust", "How sure it is", "", missing=why),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import plotly.graph_objects as go
 
-from ridgeway.directions import UnavailableError
+from ridgeway.belief.directions import UnavailableError
 from ridgeway.report.tables import Table
 
 

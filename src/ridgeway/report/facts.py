@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ridgeway import draws
-from ridgeway.calibration import Calibration, calibration
-from ridgeway.directions import Directions, UnavailableError, directions
-from ridgeway.draws import Interval
-from ridgeway.embeddings import Isotropic, Linear
-from ridgeway.report.advice import FEW
-from ridgeway.subspace import SubspaceUncertainty, uncertainty
+from ridgeway.belief import embedding_draws
+from ridgeway.belief.calibration import Calibration, calibration
+from ridgeway.belief.directions import Directions, UnavailableError, directions
+from ridgeway.belief.embedding_draws import Interval
+from ridgeway.belief.subspace import SubspaceUncertainty, uncertainty
+from ridgeway.gp.length_scales import Isotropic
+from ridgeway.report.warnings import FEW
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Facts:
     no_directions: str  # why not
     shares: Interval  # (D,)
     calibration: Calibration | None
-    angle: SubspaceUncertainty | None
+    angle: SubspaceUncertainty | None  # none where the directions span all inputs: there is no other subspace
 
     @property
     def order(self) -> npt.NDArray[np.int64]:
-        """The inputs, the most important first where they can be told apart."""
+        """The inputs, the most important first where they can be ranked."""
         if not self.shares_mean_something:
             return np.arange(len(self.labels))
         return np.argsort(-self.shares.mean, kind="stable").astype(np.int64)
@@ -49,10 +49,10 @@ class Facts:
 
     @property
     def shares_mean_something(self) -> bool:
-        """Whether inputs can be told apart: not by one length scale for all, nor where nothing varies."""
+        """Whether inputs can be ranked: not with one length scale for all, nor where nothing varies."""
         if isinstance(self.belief.model, Isotropic) or self.calibration is None:
             return False
-        return self.directions is not None or not isinstance(self.belief.model, Linear)
+        return self.directions is not None or not self.belief.model.has_directions
 
     @property
     def explains_something(self) -> bool:
@@ -62,8 +62,8 @@ class Facts:
 
 def facts(belief: Belief, labels: Sequence[str]) -> Facts:
     """Everything a report says about a belief, in numbers."""
-    R = draws.embeddings(belief)
-    shares = Interval.of(draws.shares(belief, R))
+    R = embedding_draws.embeddings(belief)
+    shares = Interval.of(embedding_draws.shares(belief, R))
     found, why = None, ""
     try:
         found = directions(belief)
@@ -77,5 +77,5 @@ def facts(belief: Belief, labels: Sequence[str]) -> Facts:
         why,
         shares,
         calibration(belief) if belief.y.shape[0] >= FEW and np.ptp(belief.y) > 0 else None,
-        None if found is None else uncertainty(belief, R),
+        None if found is None or found.k == len(labels) else uncertainty(belief, R, found),
     )

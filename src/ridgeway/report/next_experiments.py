@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
-from ridgeway import acquisition, plots
-from ridgeway.candidates import Candidates, of_learner
-from ridgeway.directions import UnavailableError
-from ridgeway.pool import Pool
+from ridgeway import plots
+from ridgeway.active import acquisition
+from ridgeway.active.pool import Pool
+from ridgeway.active.scored_points import ScoredPoints, of_learner
+from ridgeway.belief.directions import UnavailableError
 from ridgeway.report.content import Download, Picture, Section, picture, present
 from ridgeway.report.facts import Facts
 from ridgeway.report.points import Points, Suggestions
@@ -20,14 +21,14 @@ from ridgeway.report.tables import Table, counted, csv_file, plan
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.learner import ActiveLearner
+    from ridgeway.active.learner import ActiveLearner
 
 _TITLE = "What to run next"
 _COLUMNS = 12  # inputs of a suggestion that are shown; the file has all
 
 
 def without_learner(found: Facts) -> Section:
-    """What experiments would teach, where nobody said which are possible."""
+    """What experiments in the box would teach, where no learner knows which ones are possible."""
     drawn = picture(
         "information", "Expected information", _CAPTION.format("the box of the inputs"), lambda: _plain(found)
     )
@@ -35,20 +36,20 @@ def without_learner(found: Facts) -> Section:
     return Section("next", _TITLE, "", (drawn,), missing=why)
 
 
-_CAPTION = "What a look at points of {} would teach about the hyperparameters."
+_CAPTION = "The expected information about the hyperparameters in an observation at points of {}."
 
 
 def _plain(found: Facts) -> go.Figure:
     if found.directions is None:
         raise UnavailableError(found.no_directions)
-    return plots.information(found.belief)
+    return plots.information(found.belief, found=found.directions)
 
 
 def with_learner(subject: Subject, found: Facts | None) -> Section:
     """The next suggestions with their scores, and how they compare with other candidates."""
     assert subject.learner is not None
     assert subject.suggested is not None
-    chosen, out = subject.suggested, subject.out
+    chosen, pending = subject.suggested, subject.pending
     if chosen.missing:
         return Section("next", _TITLE, "", missing=chosen.missing)
     important = range(subject.D) if found is None else found.order
@@ -57,25 +58,26 @@ def with_learner(subject: Subject, found: Facts | None) -> Section:
     tables: tuple[Table, ...] = (
         plan(chosen.points, chosen.nats, order, found is not None and found.shares_mean_something),
     )
-    intro = _intro(chosen.nats, out.n)
-    if out.n:
-        files.append(_file("out", "Experiments that are out (CSV, gzip)", out))
+    intro = _intro(chosen.nats, pending.n)
+    if pending.n:
+        files.append(_file("pending", "Pending experiments (CSV, gzip)", pending))
     drawn = (_information(subject.learner, found, chosen),) if found is not None else ()
     text = " ".join(present([intro, *subject.advice, subject.fixed]))
     return Section("next", _TITLE, text, drawn, tables, tuple(f for f in files if f is not None))
 
 
-def _intro(nats: Array, out: int) -> str:
+def _intro(nats: Array, pending: int) -> str:
     known = nats[np.isfinite(nats)]
     first = (
-        "The model is not asked yet: these fill the space."
+        "There are too few observations for the model to choose: these points fill the space."
         if known.size == 0
         else f"The best single experiment is expected to teach {amount(known[0])}."
         if known.size == 1
         else f"Together these are expected to teach {amount(known.sum())}, each given those before it."
     )
-    waiting = f" {counted(out, 'experiment')} {'is' if out == 1 else 'are'} out and taken into account." if out else ""
-    return first + waiting
+    if not pending:
+        return first
+    return f"{first} {counted(pending, 'experiment')} {'is' if pending == 1 else 'are'} pending and taken into account."
 
 
 def _information(learner: ActiveLearner, found: Facts, chosen: Suggestions) -> Picture:
@@ -83,7 +85,7 @@ def _information(learner: ActiveLearner, found: Facts, chosen: Suggestions) -> P
         if found.directions is None:
             raise UnavailableError(found.no_directions)
         alone = acquisition.score(acquisition.information, learner.outlook(), chosen.X)
-        return plots.information(found.belief, of_learner(learner), Candidates(chosen.X, alone))
+        return plots.information(found.belief, of_learner(learner), ScoredPoints(chosen.X, alone), found.directions)
 
     where = "the pool" if isinstance(learner.space, Pool) else "the box"
     return picture(

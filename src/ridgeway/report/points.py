@@ -1,4 +1,4 @@
-"""Points of a report as its reader knows them: values, numbers and notes."""
+"""Points of a report in its reader's units: values, numbers and notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Points:
 
     @property
     def called(self) -> list[str] | None:
-        """How each is called in a picture, where that is not just its place."""
+        """The name of each in a picture, where that is not just its position."""
         return None if self.ids is None else [f"trial {name}" for name in self.ids]
 
     def first(self, n: int) -> Points:
@@ -36,7 +36,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """What to run next: where the model sees it, what it would teach, and how whoever runs it reads it."""
+    """What to run next: the points in the model's inputs, their expected information, and the points to show."""
 
     X: Array  # (n, D)
     nats: Array  # (n,) each given those before it; NaN where a point fills the space

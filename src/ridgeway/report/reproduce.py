@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway.checks import column_range
+from ridgeway.gp.scaling import InputScaling
 from ridgeway.report.content import Section
 from ridgeway.report.tables import Table
-from ridgeway.scaling import InputScaling, column_range
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
-    from ridgeway.learner import ActiveLearner
+    from ridgeway.active.learner import ActiveLearner
+    from ridgeway.belief.belief import Belief
 
 _PACKAGES = ("ridgeway", "numpy", "scipy", "scikit-learn", "plotly")
 

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from ridgeway import draws, plots
-from ridgeway.directions import UnavailableError
+from ridgeway import plots
+from ridgeway.belief import embedding_draws
+from ridgeway.belief.directions import UnavailableError
+from ridgeway.belief.subspace import SubspaceUncertainty, degrees
 from ridgeway.plots.inputs import TOP
 from ridgeway.plots.trust import measured
-from ridgeway.report.advice import FEW
 from ridgeway.report.content import Download, Picture, Section, picture, present
 from ridgeway.report.facts import Facts
 from ridgeway.report.subject import Subject
 from ridgeway.report.tables import Table, counted, csv_file, number, observations
-from ridgeway.subspace import SubspaceUncertainty
+from ridgeway.report.warnings import FEW
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 _SHOWN_DIRECTIONS = 4
 _COLUMNS = 8  # inputs in the table of observations
@@ -39,13 +40,19 @@ def response(found: Facts, subject: Subject) -> Section:
     if found.directions is None:
         return Section("response", "The response", "", missing=found.no_directions)
     title, caption = _RESPONSE[min(found.directions.k, 3)]
-    shown = [picture("response", title, caption, lambda: plots.response(belief, subject.output, called))]
+    shown = [
+        picture("response", title, caption, lambda: plots.response(belief, subject.output, called, found.directions))
+    ]
     if found.directions.k >= 2:
         title, caption = (
             "The surface",
             "The same over the first two directions; drag it, or use the arrow keys, to turn it.",
         )
-        shown.append(picture("surface", title, caption, lambda: plots.surface(belief, output=subject.output)))
+        shown.append(
+            picture(
+                "surface", title, caption, lambda: plots.surface(belief, output=subject.output, found=found.directions)
+            )
+        )
     return Section("response", "The response over the learned directions", intro, tuple(shown))
 
 
@@ -66,7 +73,7 @@ def inputs(found: Facts) -> Section:
         "importance",
         "Share of the variation",
         "The mean square of the response's slope in each input, as a share of all, averaged over what the data allow.",
-        lambda: plots.importance(found.belief, found.labels, R=found.R),
+        lambda: plots.importance(found.belief, found.labels, shares=found.shares),
         lambda: _share_table(found),
     )
     return Section("inputs", "Which inputs matter", intro, (shown, *_weights(found)))
@@ -75,7 +82,7 @@ def inputs(found: Facts) -> Section:
 def _weights(found: Facts) -> tuple[Picture, ...]:
     if found.directions is None:
         return (Picture("weights0", "Weights in each direction", "", missing=found.no_directions),)
-    interval = draws.weights(found.directions, found.R)
+    interval = embedding_draws.weights(found.directions, found.R)
 
     def one(i: int) -> Picture:
         assert found.directions is not None
@@ -93,7 +100,7 @@ def _weights(found: Facts) -> tuple[Picture, ...]:
             f"weights{i}",
             f"Weights in direction {i + 1}",
             caption,
-            lambda: plots.weights(found.belief, i, found.labels, R=found.R),
+            lambda: plots.weights(found.belief, i, found.labels, R=found.R, found=found.directions),
             lambda: table,
         )
 
@@ -112,6 +119,7 @@ def _share_table(found: Facts) -> Table:
 def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUncertainty]) -> Section:
     """How sure it is."""
     belief = found.belief
+    steps = [] if found.directions is None else measured(history)
 
     def checked() -> None:
         if found.calibration is None:
@@ -119,18 +127,18 @@ def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUnc
 
     def left_out() -> go.Figure:
         checked()
-        return plots.left_out(belief, subject.observed.called)
+        return plots.left_out(belief, subject.observed.called, found.calibration)
 
     def coverage() -> go.Figure:
         checked()
-        return plots.coverage(belief)
+        return plots.coverage(belief, found.calibration)
 
     def course() -> go.Figure:
         if found.directions is None:
             raise UnavailableError(found.no_directions)
         if not history:
             raise UnavailableError("no earlier beliefs were kept: hand them over as history")
-        return plots.subspace(history)
+        return plots.subspace(steps)
 
     note = "Hyperparameters have seen every observation, so this is a little optimistic."
     shown = (
@@ -147,7 +155,7 @@ def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUnc
             "The directions over the campaign",
             "The largest angle between the subspace and others that the data allow.",
             course,
-            lambda: _course_table(history),
+            lambda: _course_table(steps),
         ),
     )
     return Section("trust", "How sure it is", "Whether predictions and directions can be relied on.", shown)
@@ -173,8 +181,8 @@ def _coverage_table(found: Facts) -> Table:
     return Table(("interval", "observations inside", "by chance"), rows, "Coverage of leave-one-out intervals.")
 
 
-def _course_table(history: Sequence[Belief | SubspaceUncertainty]) -> Table:
-    rows = tuple((str(s.n), f"{s.median:.0f}°", f"{s.low:.0f}°", f"{s.high:.0f}°") for s in measured(history))
+def _course_table(steps: Sequence[SubspaceUncertainty]) -> Table:
+    rows = tuple((str(s.n), degrees(s.median), degrees(s.low), degrees(s.high)) for s in steps)
     return Table(("observations", "median angle", "5 %", "95 %"), rows, "Angles between draws and the best estimate.")
 
 

@@ -1,4 +1,4 @@
-"""Plain sentences from the numbers of a belief; a number that says nothing makes no sentence."""
+"""Plain sentences from the numbers of a belief; a number without meaning gives an empty one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ridgeway import straight
-from ridgeway.calibration import Calibration
-from ridgeway.directions import Directions
-from ridgeway.draws import Interval
-from ridgeway.subspace import SubspaceUncertainty
+from ridgeway.belief.calibration import Calibration
+from ridgeway.belief.directions import Directions
+from ridgeway.belief.embedding_draws import Interval
+from ridgeway.belief.subspace import SubspaceUncertainty, degrees
+from ridgeway.inference import line_model
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_PINNED, _ROUGH = 10.0, 35.0  # degrees up to which a subspace is pinned down, or known roughly
 _STANDS_OUT = 0.05  # share of the variation that makes an input worth naming
 _NONE, _ALL = "0 %", "100 %"
 _HARDLY, _NEARLY = "less than 1 %", "more than 99 %"
@@ -36,7 +35,7 @@ def percent(share: float) -> str:
 
 
 def span(best: float, low: float, high: float) -> str:
-    """A share with what it may be, without saying the same twice.
+    """A share with its interval, without repeating equal numbers.
 
     >>> span(0.6, 0.5, 0.7), span(0.002, 0.0001, 0.004), span(0.03, 0.001, 0.07), span(0.97, 0.93, 0.998)
     ('60 %, between 50 % and 70 %', 'less than 1 %', '3 %, up to 7 %', '97 %, at least 93 %')
@@ -70,11 +69,11 @@ def headline(found: Directions | None, explained: float | None, D: int) -> str:
         return f"{what} what the fit knows of the response; there are too few observations to say how much that is."
     share = percent(explained)
     if share == _NONE:
-        return "Nothing was found yet that would predict one observation from the others: all passes for noise."
+        return "Nothing was found yet that predicts one observation from the others: all variation is taken for noise."
     if explained < LITTLE:
         so_far = share if share == _HARDLY else f"only {share}"
-        return f"{what} {so_far} of the variation so far; the rest passes for noise."
-    return f"{what} {share} of the variation" + ("." if share == _ALL else "; the rest passes for noise.")
+        return f"{what} {so_far} of the variation so far; the rest is taken for noise."
+    return f"{what} {share} of the variation" + ("." if share == _ALL else "; the rest is taken for noise.")
 
 
 def _combinations(k: int, D: int) -> str:
@@ -87,7 +86,7 @@ def _combinations(k: int, D: int) -> str:
 
 def shape(straight_share: float) -> str:
     """Whether a straight line would do."""
-    if straight_share <= straight.MOSTLY:
+    if straight_share <= line_model.MOSTLY:
         return ""
     likely = percent(straight_share)
     return f"The response is most likely a straight line ({likely}): a linear regression would do as well."
@@ -123,34 +122,21 @@ def certainty(angle: SubspaceUncertainty, k: int = 2, D: int | None = None) -> s
     """How well the subspace of ``k`` directions among ``D`` inputs is known; nothing where there is no other."""
     if k == D or not np.isfinite(angle.median):
         return ""
-    how = (
-        "pinned down"
-        if angle.median <= _PINNED
-        else "known roughly"
-        if angle.median <= _ROUGH
-        else "not known well yet"
-    )
-    low, high = degrees(angle.low), degrees(angle.high)
-    most = f"90 % between {low} and {high}; " if low != high else ""
-    away = degrees(angle.median)
+    low, high, away = degrees(angle.low), degrees(angle.high), degrees(angle.median)
+    most = f"90 % of them between {low} and {high}; " if low != high else ""
     return (
-        f"The direction{' is' if k == 1 else 's are'} {how}: what else the data allow is "
-        f"{away if away.startswith('less') else f'about {away}'} away ({most}0° is certainty, 90° ignorance)."
+        f"The direction{' is' if k == 1 else 's are'} {angle.level}: other directions that the data allow are "
+        f"typically off by {away} ({most}0° is certainty, 90° ignorance)."
     )
-
-
-def degrees(angle: float) -> str:
-    """An angle."""
-    return "less than 1°" if 0.0 < angle < 0.5 else f"{angle:.0f}°"
 
 
 def calibrated(found: Calibration) -> str:
-    """Whether intervals mean what they say."""
+    """Whether intervals hold as many observations as they should."""
     got, n = found.at(0.95), found.observed.shape[0]
     if not np.isfinite(got):
         return ""
     held = f"all {n:,} observations" if got >= 1.0 else f"{percent(got)} of {n:,} observations"
-    text = f"Intervals that promise 95 % hold {held}, each predicted from the others"
+    text = f"The 95 % intervals hold {held}, each predicted from the others"
     i = int(np.argmin(np.abs(found.levels - 0.95)))
     if got < found.low[i]:
         return f"{text}: the intervals are too narrow."

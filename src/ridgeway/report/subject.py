@@ -1,4 +1,4 @@
-"""What a report is about, in the words of its reader."""
+"""What a report is about, with the names and units of its reader."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway.belief import Belief
-from ridgeway.candidates import in_turn
-from ridgeway.labels import labels
-from ridgeway.learner import ActiveLearner
+from ridgeway.active.learner import ActiveLearner
+from ridgeway.active.scored_points import in_turn
+from ridgeway.belief.belief import Belief
+from ridgeway.names import labels
 from ridgeway.report.content import Section
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
 
 if TYPE_CHECKING:
-    from ridgeway.subspace import SubspaceUncertainty
+    from ridgeway.belief.subspace import SubspaceUncertainty
 
 NONE_ASKED, EXHAUSTED = "none were asked for", "the pool is exhausted"
 
@@ -30,13 +30,13 @@ class Subject:
     learner: ActiveLearner | None
     labels: tuple[str, ...]  # (D,) of what the directions are made of
     observed: Points
-    columns: tuple[int, ...]  # (D,) where each of them stands among the columns of points
-    out: Points
+    columns: tuple[int, ...]  # (D,) position of each of them among the columns of points
+    pending: Points
     suggested: Suggestions | None
     reproduce: Section
     output: str = "response"
     standing: str = ""  # a sentence: how far the campaign is
-    remarks: tuple[str, ...] = ()  # sentences about inputs that the directions do not show as they are
+    remarks: tuple[str, ...] = ()  # sentences about inputs that the directions show transformed, such as logarithms
     fixed: str = ""  # a sentence: inputs that do not vary
     advice: tuple[str, ...] = ()  # sentences: whether more experiments are worth it
     history: tuple[Belief | SubspaceUncertainty, ...] = ()
@@ -48,7 +48,7 @@ class Subject:
 
 
 def of(source: Belief | ActiveLearner, names: Sequence[str] | None, suggestions: int) -> Subject:
-    """A belief or a learner by itself: points are shown as the model sees them."""
+    """The subject for a belief or a learner without a campaign: points are shown in the model's own inputs."""
     if isinstance(source, Belief):
         called = labels(names, source.X.shape[1])
         return Subject(
@@ -64,9 +64,9 @@ def of(source: Belief | ActiveLearner, names: Sequence[str] | None, suggestions:
 
 
 def standing(learner: ActiveLearner) -> str:
-    """Where a campaign stands, in a sentence."""
-    told, out, failed = learner.record.n, len(learner.pending), len(learner.failed)
-    text = f"{told:,} experiment{'' if told == 1 else 's'} done, {out:,} out, {failed:,} failed."
+    """How many experiments were made, in a sentence."""
+    observed, pending, failed = learner.record.n, len(learner.pending), len(learner.failed)
+    text = f"{observed:,} experiment{'' if observed == 1 else 's'} observed, {pending:,} pending, {failed:,} failed."
     return f"{text} The last loop ended because {learner.ended}." if learner.ended else text
 
 

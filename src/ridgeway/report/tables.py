@@ -22,7 +22,7 @@ _CELLS = 60_000  # beyond which making that file is not tried
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a head; ``words`` says that the first column needs room for words."""
+    """Rows of text under a head; with ``words`` the first column gets room for words."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -31,7 +31,7 @@ class Table:
 
 
 def number(value: float, digits: int = 5) -> str:
-    """A number for people: no exponent where it can be helped.
+    """A number for people: without an exponent where possible.
 
     >>> [number(v) for v in (0.25, 99999.7, 1234567.0, 1e12, 1.5e-7)]
     ['0.25', '100,000', '1,234,567', '1e+12', '1.5e-07']

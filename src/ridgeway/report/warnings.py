@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway.calibration import Calibration
-from ridgeway.subspace import SubspaceUncertainty
+from ridgeway.belief.calibration import Calibration
+from ridgeway.belief.subspace import NOT_KNOWN, SubspaceUncertainty, degrees
 
 if TYPE_CHECKING:
-    from ridgeway.belief import Belief
+    from ridgeway.belief.belief import Belief
 
 FEW = 5  # observations below which nothing can be checked
-_NOISE = 0.4  # share of the variance that passes for noise above which the fit explains too little
+_NOISE = 0.4  # share of the variance taken for noise above which the fit explains too little
 _RIVAL = 3.0  # nats within which another optimum is a rival
 _DISAGREE = 0.25  # standard deviations of y by which rivals must differ to matter
-_IGNORANCE = 45.0  # degrees
 
 
 def warnings(
@@ -38,7 +37,7 @@ def _noise(belief: Belief) -> list[str]:
         return []
     share = min(belief.noise_variance / variance, 1.0)
     return [
-        f"{100 * share:.0f} % of the variation passes for noise: the right directions may not have been found yet. "
+        f"{100 * share:.0f} % of the variation is taken for noise: the right directions may not have been found yet. "
         "More observations, or another number of directions, may help."
     ]
 
@@ -67,9 +66,9 @@ def _rivals(belief: Belief) -> list[str]:
 
 
 def _angle(angle: SubspaceUncertainty | None) -> list[str]:
-    if angle is None or angle.median <= _IGNORANCE:
+    if angle is None or angle.level != NOT_KNOWN:
         return []
     return [
-        f"The directions are uncertain by {angle.median:.0f}°: read their weights as a first guess, and trust "
+        f"The directions are uncertain by {degrees(angle.median)}: read their weights as a first guess, and trust "
         "predictions and their intervals more than the directions."
     ]

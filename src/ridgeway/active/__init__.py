@@ -1,0 +1,1 @@
+"""Choosing experiments: spaces, acquisitions, their maximisation, and the learner that asks for experiments."""

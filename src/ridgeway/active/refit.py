@@ -1,0 +1,128 @@
+"""How a learner's belief is brought up to date: by following known modes, or by a new search for modes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ridgeway.active.history import Record
+from ridgeway.belief.belief import Belief
+from ridgeway.belief.fit import fit
+from ridgeway.belief.fit_task import full_search
+from ridgeway.errors import RidgewayWarning
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.moments import Marginal
+from ridgeway.gp.priors import Priors
+from ridgeway.types import Array, Progress
+
+
+@dataclass(frozen=True)
+class RefitSettings:
+    """When modes are searched for again, and from how many starts.
+
+    Attributes
+    ----------
+    least_observations
+        A model chooses points from this many observations on: one says nothing about how the function varies.
+    growth
+        Search again when the number of observations has grown by this factor since the last full search.
+    surprise
+        Search again when an observation is more than this many predictive standard deviations from its prediction.
+    lost_share
+        A belief is lost when its noise explains more than this share of the variance of ``y``: it has nothing
+        to choose points by, and no observation can surprise it.
+    least_starts
+        A full search has as many starts as there are observations, but at least this many.
+    fresh_starts
+        Between full searches, known modes are followed and this many new starts are tried beside them.
+    """
+
+    least_observations: int = 2
+    growth: float = 1.12
+    surprise: float = 4.0
+    lost_share: float = 0.4
+    least_starts: int = 10
+    fresh_starts: int = 2
+
+
+DEFAULT = RefitSettings()
+
+
+class Refitted(NamedTuple):
+    """A new belief, and the number of observations at the last full search."""
+
+    belief: Belief
+    searched_at: int
+
+
+@dataclass(frozen=True)
+class Refit:
+    """The model of a learner, and the rules by which it is fitted again as observations come in."""
+
+    embedding: Embedding
+    kernel: Kernel
+    inference: str
+    marginal: Marginal
+    priors: Priors | None
+    bounds: tuple[Array, Array]
+    random_state: int
+    settings: RefitSettings = DEFAULT
+
+    def __call__(
+        self, record: Record, last: Belief | None, searched_at: int, progress: Progress | None = None
+    ) -> Refitted:
+        """The belief about all observations of ``record``; without a ``last`` belief, by a full search."""
+        full = last is None or self.calls_for_search(record, last, searched_at)
+        embedding, n_starts = self.embedding, searches(record.n, self.settings)
+        if last is not None and full:
+            # Extra noise that was found to be missing with fewer data must not be carried into a new search.
+            last = replace(last, diagnostics=replace(last.diagnostics, misfit=0.0))
+        elif last is not None:
+            embedding, n_starts = last.model, self.settings.fresh_starts
+        with warnings.catch_warnings():  # the diagnostics have them, and each fit would repeat them
+            warnings.simplefilter("ignore", RidgewayWarning)
+            belief = fit(
+                record.X,
+                record.y,
+                embedding,
+                kernel=self.kernel,
+                inference=self.inference,
+                marginal=self.marginal,
+                bounds=self.bounds,
+                priors=self.priors,
+                noise_variance=record.known_noise,
+                initial=last,
+                n_starts=n_starts,
+                random_state=int(np.random.default_rng([self.random_state, 2, record.n]).integers(2**31)),
+                progress=progress,
+            )
+        return Refitted(belief, record.n if full else searched_at)
+
+    def calls_for_search(self, record: Record, last: Belief, searched_at: int) -> bool:
+        """Whether there are many observations since the last full search, or one that ``last`` does not explain."""
+        if self.has_grown(record.n, searched_at):
+            return True
+        if self.is_lost(last):
+            return False
+        known = last.y.shape[0]
+        prediction = last.predict(record.X[known:])
+        variance = prediction.variance + last.noise_variance + record.noise[known:]
+        misses = np.abs(record.y[known:] - prediction.mean)
+        return bool(np.any(misses > self.settings.surprise * np.sqrt(variance)))
+
+    def has_grown(self, n: int, searched_at: int) -> bool:
+        """Whether ``n`` observations are enough for another full search."""
+        return n > self.settings.growth * searched_at
+
+    def is_lost(self, belief: Belief) -> bool:
+        """Whether noise explains so much of the variation that the right mode has yet to be found."""
+        return bool(belief.noise_variance > self.settings.lost_share * float(np.var(belief.y)))
+
+
+def searches(n: int, settings: RefitSettings = DEFAULT) -> int:
+    """How many climbs a full search has with ``n`` observations: few data have few modes worth finding."""
+    return min(full_search(n), max(settings.least_starts, n))

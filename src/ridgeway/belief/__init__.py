@@ -1,0 +1,1 @@
+"""``rw.fit`` and the :class:`Belief` it returns: predictions, the embedding, diagnostics, files and summaries."""

@@ -1,0 +1,170 @@
+"""One fit: data and choices, checked and on the standardised scale, and the belief that inference makes of them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ridgeway.belief import data_notes, transfer
+from ridgeway.belief.belief import Belief
+from ridgeway.belief.diagnostics import Diagnostics
+from ridgeway.belief.processes import in_processes
+from ridgeway.blas import blas_threads
+from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.moments import Marginal
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.priors import Priors
+from ridgeway.gp.process import Data
+from ridgeway.gp.rowspace import RowSpace, reduced
+from ridgeway.gp.scaling import OutputScaling, is_constant
+from ridgeway.inference import joint, nested, starts
+from ridgeway.inference.mixture import Inferred, KnownMode
+from ridgeway.inference.search_run import SearchRun
+from ridgeway.inference.settings import DEFAULT, SearchSettings
+from ridgeway.types import Array, Inputs, Progress
+
+_INFER = {"nested": nested.infer, "map": joint.infer}
+_MANY_FAILURES = 0.5  # of the searches, from which failures are warned about
+
+
+def full_search(n: int, settings: SearchSettings = DEFAULT) -> int:
+    """How many climbs a fit to ``n`` observations makes at most where nothing is known."""
+    factor = min(settings.most_factor, (100.0 / n) ** settings.cost_power)
+    most = min(round(settings.n_climbs * factor), settings.climbs_per_observation * n)
+    return max(settings.least_climbs, most)
+
+
+@dataclass(frozen=True)
+class FitTask:
+    """One call of :func:`ridgeway.fit`, after its arguments have been checked."""
+
+    X: Inputs
+    y: Array
+    known: Array | None  # (n,) noise variances in the user's units
+    space: RowSpace
+    output: OutputScaling
+    kernel: Kernel
+    priors: Priors
+    inference: str
+    marginal: Marginal
+    seed: int
+    n_starts: int | None
+    notes: tuple[str, ...]
+    progress: Progress | None
+    settings: SearchSettings
+    seconds: float = np.inf  # that a search for modes may take
+    n_jobs: int = 1  # processes that climb side by side
+
+    def belief(
+        self, embedding: Embedding, initial: Belief | None, misfit: float | None = None, misled: bool = False
+    ) -> Belief:
+        """The belief with this embedding, begun at the modes of ``initial``.
+
+        ``misfit`` is the standard deviation of extra noise on the standardised scale, by default that of
+        ``initial``. Where ``initial`` has ``misled``, there may be nothing but noise: that is tried as well.
+        """
+        if misfit is None:
+            misfit = 0.0 if initial is None else initial.diagnostics.misfit / self.output.scale
+        posterior = self.posterior(embedding, misfit)
+        modes: tuple[KnownMode, ...] = ()
+        if initial is not None and initial.model == embedding:
+            modes = transfer.known_modes(initial.components, initial.space, posterior, self.space)
+        if misled:
+            flat = replace(posterior, embedding=Linear(1))
+            modes += (KnownMode(flat, starts.noise_only(flat, self.settings.starts)),)
+        with blas_threads(posterior.data.n):
+            found = self._inferred(posterior, modes)
+        return Belief(
+            posterior=posterior,
+            space=self.space,
+            output=self.output,
+            components=found.components,
+            log_evidence=found.log_evidence - posterior.data.n * float(np.log(self.output.scale)),
+            diagnostics=_diagnosed(found, self.space, self.notes, misfit * self.output.scale),
+            inference=self.inference,
+            marginal=self.marginal,
+            seed=self.seed,
+            X=self.X,
+            y=self.y,
+        )
+
+    def posterior(self, embedding: Embedding, misfit: float) -> Posterior:
+        """The posterior of this embedding's parameters, scales and noise."""
+        priors = data_notes.raised_floor(self.priors, self.y, misfit)
+        noise = data_notes.known_noise(priors, self.y, self.known, self.output.scale)
+        Z, _ = reduced(embedding, self.space.Z, np.zeros(self.y.shape[0]))
+        data = Data(np.ascontiguousarray(Z), self.output.scaled(self.y), noise)
+        return Posterior(embedding, self.kernel, data, priors, self.X.shape[1])
+
+    def _inferred(self, posterior: Posterior, modes: tuple[KnownMode, ...]) -> Inferred:
+        settings, infer = self.settings, _INFER[self.inference]
+        n_starts, n = self.n_starts, posterior.data.n
+        run = SearchRun(
+            np.random.default_rng(self.seed),
+            settings,
+            self.progress,
+            deadline=time.monotonic() + self.seconds,
+            map_tasks=None if self.n_jobs == 1 else partial(in_processes, n_jobs=self.n_jobs, n=n),
+        )
+        if n_starts is None:
+            little = bool(modes) or is_constant(self.y)  # modes are known, or there is nothing to find
+            n_starts = settings.warm_starts if little else full_search(min(n, settings.subset), settings)
+        if n <= settings.subset or n_starts <= settings.warm_starts:
+            return infer(posterior, n_starts, modes, run)
+        # Modes are found on a part of the data at a fraction of the cost, then followed on all.
+        part = posterior.data.rows(run.rng.choice(n, settings.subset, replace=False))
+        first = infer(replace(posterior, data=part), n_starts, modes, run)
+        best = first.components[: settings.subset_modes]
+        followed = [KnownMode(replace(c.posterior, data=posterior.data), c.gp.theta) for c in best]
+        found = infer(posterior, 0, followed, run)
+        return replace(
+            found,
+            n_starts=first.n_starts,
+            starts_at_best=first.starts_at_best,
+            n_modes=first.n_modes,
+            found_at=first.found_at,
+            chance_missed=first.chance_missed,
+        )
+
+
+def _diagnosed(found: Inferred, space: RowSpace, notes: tuple[str, ...], misfit: float) -> Diagnostics:
+    gp = found.components[0].gp
+    diagnostics = Diagnostics(
+        converged=found.converged,
+        n_starts=found.n_starts,
+        starts_at_best=found.starts_at_best,
+        optima=found.optima,
+        disagreement=found.disagreement,
+        smallest_curvature=found.smallest_curvature,
+        decrement=found.decrement,
+        outer_slack=found.outer_slack,
+        jitter=gp.jitter / gp.output_variance,
+        reduced_dimension=space.r,
+        used_qr=space.used_qr,
+        misfit=misfit,
+        failures=found.failures,
+        n_modes=found.n_modes,
+        found_at=found.found_at,
+        chance_missed=found.chance_missed,
+    )
+    more = []
+    if found.interrupted:
+        more.append(f"the search was interrupted after {found.n_starts} climbs: this is the best found until then")
+    if diagnostics.jitter > 0:
+        more.append(
+            f"a jitter of {diagnostics.jitter:.0e} of the output variance was needed to factorise "
+            "the covariance: are there near-duplicate points with next to no noise?"
+        )
+    if diagnostics.failures > _MANY_FAILURES * max(found.n_starts, 1):
+        more.append(
+            f"{diagnostics.failures} climbs to a mode were given up because their numbers left the range of floating "
+            f"point, beside {found.n_starts} searches: is an input or output of enormous range?"
+        )
+    if not diagnostics.converged:
+        more.append(f"the fit is {diagnostics.status}")
+    return replace(diagnostics, warnings=(*notes, *more))

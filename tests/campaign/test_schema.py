@@ -1,0 +1,49 @@
+"""Versions of the tables: newer ones are refused, older ones open."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ridgeway import Campaign, CampaignError
+from ridgeway.campaign import schema
+from ridgeway.campaign.database import Database
+from tests import campaign_workers as workers
+from tests.helpers import ASSETS
+
+
+def test_versions_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "c.sqlite"
+    workers.create(path).ask()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE ridgeway_schema SET version = 99")
+    connection.close()
+    with pytest.raises(CampaignError, match="newer version of Ridgeway"):
+        Campaign.open(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE ridgeway_schema SET version = 0")
+    connection.close()
+    with pytest.raises(CampaignError, match="version 0, which this version of Ridgeway cannot read"):
+        Campaign.open(path)
+    monkeypatch.setitem(schema.UPGRADES, 0, ("ALTER TABLE ridgeway_trials ADD COLUMN colour TEXT",))
+    assert Campaign.open(path).pending[0].id == 1
+    with Database(path).reading() as upgraded:
+        assert schema.version(upgraded, "it") == schema.VERSION
+
+
+def test_the_stored_campaign_of_the_first_release_opens_and_goes_on(tmp_path: Path) -> None:
+    stored = ASSETS / "campaign_v1.sqlite"
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(stored.read_bytes())
+    campaign = Campaign.open(copy)
+    assert [t.state for t in campaign.all_trials()] == ["attached"] * 2 + ["told"] * 5 + [
+        "failed",
+        "abandoned",
+        "asked",
+    ]
+    assert campaign.corrections[0]["reason"] == "decimal point"
+    assert campaign.summary() is not None
+    assert campaign.belief.y.shape == (7,)
+    assert campaign.ask().id == 11

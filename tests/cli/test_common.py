@@ -1,0 +1,31 @@
+"""What the commands share: finding the campaign, naming the next step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import INIT, Ridgeway
+
+
+def test_no_campaign_and_no_server(ridgeway: Ridgeway) -> None:
+    said = ridgeway("status")
+    assert (said.code, "there is no campaign at campaign.sqlite" in said.err) == (1, True)
+    pytest.importorskip("psycopg")
+    said = ridgeway("status", "-c", "postgresql://anna:secret@127.0.0.1:9/lab")
+    assert (said.code, "no server answers there" in said.err, "secret" in said.err) == (1, True, False)
+
+
+def test_the_next_step_is_for_the_same_campaign(ridgeway: Ridgeway) -> None:
+    assert "ridgeway ask -n 4 -o next.csv -c 'my oven.sqlite'\n" in ridgeway(*INIT, "-c", "my oven.sqlite").out
+    said = ridgeway("ask", "-o", "next.csv", "-c", "my oven.sqlite")
+    assert said.err.endswith("Fill in 'strength', then: ridgeway tell next.csv -c 'my oven.sqlite'\n")
+
+
+def test_a_parquet_file_that_is_none(ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ridgeway(*INIT).code == 0
+    Path("x.parquet").write_text("nonsense")
+    assert "x.parquet cannot be read as a Parquet file" in ridgeway("tell", "x.parquet").err
+    monkeypatch.setattr("ridgeway.campaign.sheets.find_spec", lambda name: None)
+    assert ".parquet files need pandas and pyarrow: pip install" in ridgeway("tell", "x.parquet").err

@@ -1,0 +1,104 @@
+"""``init``: plans in files, options, tables of inputs and pools."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ridgeway import Campaign
+from tests.cli.commands import Ridgeway
+
+TOML = """
+name = "coating"
+directions = 1
+random_state = 3
+output = {name = "strength", unit = "MPa"}
+[[input]]
+name = "temperature"
+lower = 20
+upper = 80
+unit = "°C"
+[[input]]
+name = "rate"
+lower = 0.01
+upper = 10
+log = true
+[[fixed]]
+name = "pressure"
+value = 1.2
+"""
+
+
+def test_a_plan_in_a_file(ridgeway: Ridgeway) -> None:
+    Path("plan.toml").write_text(TOML, encoding="utf-8")
+    assert ridgeway("init", "plan.toml").code == 0
+    campaign = Campaign.open("campaign.sqlite", "coating")
+    assert campaign.setup.labels == ("temperature [°C]", "rate", "pressure")
+    assert campaign.setup.output_label == "strength [MPa]"
+    assert campaign.setup.learning["random_state"] == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("lower = 20", "lwoer = 20", ["plan.toml, [[input]] number 1", "'lwoer'", "did you mean 'lower'?"]),
+        ("random_state", "random_sate", ["plan.toml", "'random_sate'", "did you mean 'random_state'?"]),
+        ("[[input]]", "[input]", ["plan.toml"]),
+        ("[[input]]", "[[inputs]]", ["plan.toml", "'inputs' names a sheet", "write [[input]]"]),
+        ("upper = 80", "upper = ", ["plan.toml is not valid TOML", "line"]),
+        ("upper = 80", "", ["plan.toml, [[input]] number 1", "no 'upper'"]),
+        ("upper = 80", "upper = 10", ["plan.toml, [[input]] number 1", "lower below upper"]),
+        ("lower = 0.01", "lower = 0", ["[[input]] number 2", "log scale"]),
+        ("directions = 1", "directions = 'many'", ["d of Linear"]),
+        ("directions = 1", "embedding = 'round'", ["embedding must be one of"]),
+    ],
+)
+def test_a_plan_with_a_mistake(ridgeway: Ridgeway, old: str, new: str, words: list[str]) -> None:
+    Path("plan.toml").write_text(TOML.replace(old, new), encoding="utf-8")
+    said = ridgeway("init", "plan.toml")
+    assert said.code == 1
+    assert said.err.count("\n") == 1
+    for word in words:
+        assert word in said.err
+    assert not Path("campaign.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--input", "temperature 20"),
+        ("--input", "temperature low high"),
+        ("--input", "temperature 20 80 °C Kelvin"),
+        ("--fixed", "pressure"),
+        (),
+        ("--pool", "none.csv"),
+    ],
+)
+def test_options_with_a_mistake(ridgeway: Ridgeway, words: tuple[str, ...]) -> None:
+    said = ridgeway("init", *words)
+    assert (said.code, said.err.count("\n")) == (1, 1)
+    assert os.listdir() == []
+
+
+def test_a_table_of_inputs(ridgeway: Ridgeway) -> None:
+    Path("inputs.csv").write_text("name,lower,upper,unit,log,value\na,0,1,m,,\nb,1,100,,x,\nc,,,,,3\n")
+    assert ridgeway("init", "--inputs", "inputs.csv").code == 0
+    assert [item["name"] for item in json.loads(Campaign.open("campaign.sqlite").setup.to_json())["inputs"]] == list(
+        "abc"
+    )
+    Path("inputs.csv").write_text("name,lower,uper\na,0,1\n")
+    assert "did you mean 'upper'?" in ridgeway("init", "--inputs", "inputs.csv", "--name", "b").err
+
+
+def test_a_pool_with_words_in_it(ridgeway: Ridgeway) -> None:
+    Path("pool.csv").write_text("id,solvent,share\nA1,water,0.1\nA2,ethanol,0.2\nA3,water,0.3\n")
+    said = ridgeway("init", "--pool", "pool.csv")
+    assert "pool.csv, row 2, column 'id': a number is expected, got 'A1'; text is for --label or --category" in said.err
+    assert ridgeway("init", "--pool", "pool.csv", "--label", "id", "--category", "solvent").code == 0
+    asked = json.loads(ridgeway("ask", "-n", "3", "--format", "json").out)
+    assert sorted(row["id"] for row in asked) == ["A1", "A2", "A3"]
+    kept = json.loads(ridgeway("export", "--format", "json").out)
+    assert all(row[f"solvent={row['solvent']}"] == 1.0 for row in kept)

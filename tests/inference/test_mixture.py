@@ -1,0 +1,50 @@
+"""Weights of modes, and what a search says about itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ridgeway.gp.linear import Linear
+from ridgeway.gp.process import N_GLOBAL
+from ridgeway.inference import mixture
+from ridgeway.inference.mixture import KnownMode, at_full_rank
+from ridgeway.inference.population import Optimum
+from tests.helpers import random_posterior
+from tests.inference.problems import best_mode, model_posterior
+
+
+def test_tempered_weights_sum_to_one_and_keep_their_order() -> None:
+    weights = mixture.tempered(np.array([-3.0, 0.0, -6.0]), 3.0)
+    assert weights.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(weights / weights[1], np.exp([-1.0, 0.0, -2.0]))
+
+
+def test_a_mode_met_late_may_have_a_better_one() -> None:
+    lap = best_mode(model_posterior(3, 1), 4)
+    chances = [mixture.chance_missed(Optimum(lap, found_at=at), 400, False) for at in (1, 50, 200, 400)]
+    assert chances == sorted(chances)
+    assert chances[0] == pytest.approx(0.2, abs=0.01)
+    assert chances[-1] == pytest.approx(0.5)
+    short = mixture.chance_missed(Optimum(lap, found_at=5), 40, False)
+    assert short > mixture.chance_missed(Optimum(lap, found_at=50), 400, False)
+    assert mixture.chance_missed(Optimum(lap, found_at=200), 400, True) < 0.05
+    assert mixture.chance_missed(Optimum(lap, found_at=10), 10, False) == 0.9
+
+
+def test_a_mode_of_lower_rank_gets_small_rows() -> None:
+    full, lower = random_posterior(Linear(3)), random_posterior(Linear(1))
+    theta = lower.initial(np.arange(1.0, 5.0))
+    padded = at_full_rank(full, theta, np.random.default_rng(0))
+    np.testing.assert_array_equal(padded[:4], theta[:4])
+    np.testing.assert_array_equal(padded[-N_GLOBAL:], theta[-N_GLOBAL:])
+    assert padded.shape == (3 * 4 + N_GLOBAL,)
+    assert 0 < np.abs(padded[4:12]).max() < 0.5 * full.scale(theta[-1])
+    np.testing.assert_array_equal(at_full_rank(lower, theta, np.random.default_rng(0)), theta)
+
+
+def test_a_known_mode_belongs_to_its_own_rank() -> None:
+    one, two = random_posterior(Linear(1)), random_posterior(Linear(2))
+    mode = KnownMode(one, one.initial(np.ones(4)))
+    assert mode.belongs_to(one)
+    assert not mode.belongs_to(two)

@@ -1,0 +1,34 @@
+"""Warnings of the report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ridgeway as rw
+from ridgeway.belief import calibration
+from ridgeway.belief.calibration import Calibration
+from ridgeway.belief.subspace import SubspaceUncertainty
+from ridgeway.report import sentences, warnings
+
+
+@pytest.mark.parametrize(("inside", "n", "words"), [(6, 6, "hold all 6 observations"), (0, 6, "hold 0 % of 6")])
+def test_a_few_observations_inside_their_intervals_are_no_caution(inside: int, n: int, words: str) -> None:
+    observed = np.where(np.arange(n) < inside, 0.0, 100.0)
+    low, high = calibration._by_chance(np.array([0.95]), n)
+    found = Calibration(observed, np.zeros(n), np.ones(n), np.array([0.95]), np.array([inside / n]), low, high)
+    said = sentences.calibrated(found)
+    assert words in said
+    assert said.endswith(", as they should." if inside == n else ": the intervals are too narrow.")
+
+
+def test_bad_diagnostics_are_warned_about(belief: rw.Belief) -> None:
+    assert warnings.warnings(belief) == ()
+    narrow = Calibration(
+        belief.y, belief.y, np.ones(40), np.array([0.95]), np.array([0.6]), np.array([0.88]), np.array([0.99])
+    )
+    assert "too sure of itself" in warnings.warnings(belief, narrow)[0]
+    assert "uncertain by 70°" in warnings.warnings(belief, None, SubspaceUncertainty(40, 70.0, 50.0, 89.0))[0]
+    rng = np.random.default_rng(1)
+    noise = rw.fit(rng.uniform(-1, 1, (30, 5)), rng.standard_normal(30), rw.Linear(1), n_starts=4)
+    assert "is taken for noise" in " ".join(warnings.warnings(noise))
