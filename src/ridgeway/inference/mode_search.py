@@ -1,27 +1,35 @@
 """The search for the posterior's modes: many climbs, some from fresh starts, the others from offspring of the best.
 
-Each climb goes through falling noise levels. Much noise smooths the posterior, so that a climb starts from afar, but
-it also erases sharp modes. Which levels are right differs from problem to problem, so each climb draws a sequence
-of them, and a mode is scored by its Laplace evidence at the level that suits it best.
+Each climb goes through falling noise levels. Much noise smooths the posterior, so that a climb can start from afar, but
+it also erases sharp modes: stages at a high noise are short. Which levels are right differs from problem to problem, so
+each climb draws a sequence of them, and a mode is scored by its Laplace evidence at the level that suits it best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ridgeway.errors import NumericalError
 from ridgeway.gp.posterior import Posterior
-from ridgeway.gp.process import LOG_NOISE
+from ridgeway.gp.process import LOG_NOISE, N_GLOBAL
 from ridgeway.inference import evidence, starts
 from ridgeway.inference.laplace import Laplace, approximate
 from ridgeway.inference.newton import climb
 from ridgeway.inference.population import Optimum, Population, is_clear
 from ridgeway.inference.search_run import SearchRun
-from ridgeway.inference.settings import ClimbSettings
+from ridgeway.inference.settings import ClimbSettings, Stage
 from ridgeway.types import Array
+
+
+class _Known(NamedTuple):
+    """A mode that climbs need not go to again: where it is, and the noise levels at which it was scored."""
+
+    parameters: Array
+    scored: frozenset[float]
 
 
 @dataclass(frozen=True)
@@ -30,14 +38,15 @@ class _Task:
 
     posterior: Posterior
     theta: Array
-    levels: tuple[float, ...]  # noise, falling; none where it is fixed
+    stages: tuple[Stage, ...]  # none where the noise is fixed
     fresh: bool
+    known: tuple[_Known, ...]
     settings: ClimbSettings
 
-    def __call__(self) -> Laplace | None:
-        """The mode that it leads to, or nothing where floating point cannot follow."""
+    def __call__(self) -> Laplace | Array | None:
+        """A new mode, the parameters of a known one, or nothing where floating point cannot follow."""
         try:
-            return climb_through(self.posterior, self.theta, self.levels, self.settings)
+            return climb_through(self.posterior, self.theta, self.stages, self.settings, self.known)
         except NumericalError:
             return None
 
@@ -53,7 +62,7 @@ def search(posterior: Posterior, n_climbs: int, known: Sequence[Laplace], run: S
         population = population.with_mode(Optimum(lap, reached=0))
     fresh_starts = _FreshStarts(posterior, n_climbs, run)
     made = 0
-    while made < n_climbs and not _is_settled(population, made, n_climbs, rules):
+    while made < n_climbs and not _is_settled(population, made, rules):
         if run.is_over() and len(population):
             break
         size = min(rules.generation, n_climbs - made)
@@ -66,29 +75,47 @@ def search(posterior: Posterior, n_climbs: int, known: Sequence[Laplace], run: S
                 raise
             run.interrupted = True
             break
-        for task, lap in zip(tasks, results, strict=True):
+        for task, found in zip(tasks, results, strict=True):
             made += 1
-            if lap is None:
+            if found is None:
                 run.failures += 1
+            elif isinstance(found, Laplace):
+                level = frozenset(stage.noise for stage in task.stages[-1:])
+                population = population.with_mode(Optimum(found, 1, int(task.fresh), made, level))
             else:
-                population = population.with_mode(Optimum(lap, 1, int(task.fresh), made))
+                population = population.with_meeting(found, task.fresh)
     if not len(population):
         raise NumericalError("no start could be followed: is an input or output of enormous range?")
     return list(population.optima), made
 
 
-def climb_through(posterior: Posterior, theta: Array, levels: Sequence[float], settings: ClimbSettings) -> Laplace:
-    """The mode that a climb over embedding and mean leads to through falling noise, at the level of most evidence."""
+def climb_through(
+    posterior: Posterior, theta: Array, stages: Sequence[Stage], settings: ClimbSettings, known: Sequence[_Known] = ()
+) -> Laplace | Array:
+    """The mode that a climb over embedding and mean leads to through falling noise, at the last noise level.
+
+    Where it comes to a ``known`` mode that was scored at this level, it ends, and the mode's parameters are returned.
+    """
     inner, _ = evidence.split(posterior)
-    found: list[Laplace] = []
-    for i, level in enumerate(levels or (None,)):
-        theta = theta.copy()
-        if level is not None:
-            theta[LOG_NOISE] = np.log(level)
-        last = i + 1 >= len(levels)
-        theta = climb(posterior, theta, inner, settings.last_iterations if last else settings.iterations)
-        found.append(approximate(posterior, posterior.evaluate(theta), inner))
-    return max(found, key=lambda lap: lap.log_evidence)
+    for noise, iterations in stages[:-1]:
+        theta = climb(posterior, _with_noise(theta, noise), inner, iterations)
+    last, rest = theta, settings.iterations
+    if stages:
+        last, rest = _with_noise(theta, stages[-1].noise), stages[-1].iterations
+        scored = [mode.parameters for mode in known if stages[-1].noise in mode.scored]
+        if scored:
+            last = climb(posterior, last, inner, settings.iterations_to_recognise)
+            rest -= settings.iterations_to_recognise
+            for parameters in scored:
+                if posterior.embedding.similarity(last[:-N_GLOBAL], parameters) > settings.recognised:
+                    return parameters
+    return approximate(posterior, posterior.evaluate(climb(posterior, last, inner, rest)), inner)
+
+
+def _with_noise(theta: Array, noise: float) -> Array:
+    moved = theta.copy()
+    moved[LOG_NOISE] = np.log(noise)
+    return moved
 
 
 class _FreshStarts:
@@ -113,20 +140,19 @@ def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStar
     fresh = few or bool(rng.random() < rules.fresh)
     start = fresh_starts.next()
     theta = start if fresh else population.offspring(posterior, start, rng)
-    levels: tuple[float, ...] = ()
+    stages: tuple[Stage, ...] = ()
     if posterior.priors.globals[1][LOG_NOISE] > 0:
-        levels = rules.levels[int(rng.integers(len(rules.levels)))]
-    return _Task(posterior, theta, levels, fresh, rules)
+        stages = rules.sequences[int(rng.integers(len(rules.sequences)))]
+    known = tuple(_Known(o.laplace.gp.parameters, o.scored) for o in population.optima)
+    return _Task(posterior, theta, stages, fresh, known, rules)
 
 
-def _is_settled(population: Population, made: int, n_climbs: int, rules: ClimbSettings) -> bool:
+def _is_settled(population: Population, made: int, rules: ClimbSettings) -> bool:
     """Whether a better mode than the best so far is unlikely: agreement alone does not show it."""
     if made < rules.least_climbs or not len(population):
         return False
     best = population.optima[0]
-    if best.independent >= rules.enough_independent and is_clear(best.laplace, rules):
-        return True
-    return made >= rules.least_share * n_climbs and best.found_at <= rules.early * made
+    return best.independent >= rules.enough_independent and is_clear(best.laplace, rules)
 
 
 def _best_so_far(population: Population) -> str:

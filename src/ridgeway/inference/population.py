@@ -26,6 +26,7 @@ class Optimum:
     reached: int = 1
     independent: int = 0  # of these climbs, those from fresh starts
     found_at: int = 0  # number of the climb that first led to it
+    scored: frozenset[float] = frozenset()  # noise levels at which climbs to it ended
     nested: Nested | None = None  # once it has been concluded
 
 
@@ -68,6 +69,7 @@ def _better(a: Optimum, b: Optimum) -> Optimum:
         reached=a.reached + b.reached,
         independent=a.independent + b.independent,
         found_at=min(a.found_at, b.found_at),
+        scored=a.scored | b.scored,
     )
 
 
@@ -94,6 +96,17 @@ class Population:
                 optima.append(other)
         ranked = sorted([*optima, mine], key=lambda o: -o.laplace.log_evidence)
         return replace(self, optima=tuple(ranked[: self.settings.size]))
+
+    def with_meeting(self, parameters: Array, fresh: bool) -> Population:
+        """With one more climb counted that came to a known mode with these embedding ``parameters``."""
+
+        def alike(optimum: Optimum) -> float:
+            gp = optimum.laplace.gp
+            return gp.embedding.similarity(gp.parameters, parameters)
+
+        met = max(self.optima, key=alike)
+        counted = replace(met, reached=met.reached + 1, independent=met.independent + int(fresh))
+        return replace(self, optima=tuple(counted if o is met else o for o in self.optima))
 
     def offspring(self, posterior: Posterior, fresh: Array, rng: np.random.Generator) -> Array:
         """A start ``theta`` made of one mode or two, or of one and the ``fresh`` start."""

@@ -57,27 +57,35 @@ class StartSettings:
     noise_only_least: float = 0.3
 
 
+class Stage(NamedTuple):
+    """A part of a climb: quasi-Newton iterations at one noise level."""
+
+    noise: float  # standard deviation
+    iterations: int
+
+
 @dataclass(frozen=True)
 class ClimbSettings:
     """The climbs of a search (:mod:`ridgeway.inference.mode_search`)."""
 
-    #: Sequences of falling noise levels; each climb draws one.
-    levels: tuple[tuple[float, ...], ...] = (
-        (0.3, 0.1, 0.03),
-        (0.1, 0.03),
-        (0.03,),
-        (0.1, 0.02, 0.007),
-        (0.5, 0.2, 0.1),
-        (0.2, 0.1),
-        (0.1, 0.06),
-        (0.3, 0.12),
+    #: Sequences of stages; each climb draws one. Noise begins high, for a climb that comes from afar. The first
+    #: stages are short: after many iterations at a high noise nothing is left of a sharp mode.
+    sequences: tuple[tuple[Stage, ...], ...] = (
+        (Stage(0.5, 8), Stage(0.3, 10), Stage(0.15, 15), Stage(0.1, 40)),
+        (Stage(0.3, 10), Stage(0.1, 50)),
+        (Stage(0.3, 15), Stage(0.2, 15), Stage(0.14, 15), Stage(0.1, 40)),
+        (Stage(0.3, 10), Stage(0.1, 15), Stage(0.03, 50)),
+        (Stage(0.2, 10), Stage(0.1, 50)),
+        (Stage(0.5, 10), Stage(0.3, 40)),
     )
-    #: Quasi-Newton iterations at each level but the last,
-    iterations: int = 25
-    #: and at the last.
-    last_iterations: int = 40
+    #: Iterations of a climb where the noise is known.
+    iterations: int = 60
+    #: So many iterations into its last stage, a climb ends if it has come to a mode that was scored at its noise level,
+    iterations_to_recognise: int = 10
+    #: that is, to an embedding more like that mode's than this (1 is equal up to rotation).
+    recognised: float = 0.95
     #: Share of the climbs that begin at fresh starts; the others begin at offspring of the modes found.
-    fresh: float = 0.3
+    fresh: float = 0.4
     #: Climbs that are made before their results lead to offspring; they can be made side by side.
     generation: int = 8
     #: A search ends early after at least this many climbs, if the best mode was met by several fresh starts
@@ -86,10 +94,6 @@ class ClimbSettings:
     enough_independent: int = 3
     #: or leaves no more than this to noise. Modes with noise can be wide and wrong: many starts agree on those.
     explains_all: float = 0.05
-    #: Otherwise it ends after at least this share of the climbs that are allowed,
-    least_share: float = 0.4
-    #: when the best mode was first met within this share of those made.
-    early: float = 0.25
 
 
 @dataclass(frozen=True)
@@ -262,12 +266,12 @@ class SearchSettings:
     """
 
     #: Climbs that a fit to 100 observations makes at most where nothing is known.
-    n_climbs: int = 600
+    n_climbs: int = 400
     #: A climb costs about this power of the number of observations: with more of them there are fewer climbs,
     cost_power: float = 2.0
     #: but at least so many, and with fewer observations more climbs, but at most this factor.
     least_climbs: int = 40
-    most_factor: float = 1.7
+    most_factor: float = 3.0
     #: and at most this many for each observation: few data have few modes worth finding.
     climbs_per_observation: int = 15
     #: Climbs beside the modes of an earlier belief.
