@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ridgeway import columns
 from ridgeway.types import Array, Inputs
 
 _BLOCK_BYTES = 2**22  # memory for the columns read at a time
 REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
 
 
-def inputs(X: Any, D: int | None = None, name: str = "X", finite: bool = True) -> Inputs:
-    """``X`` as an ``(n, D)`` float array or CSR matrix; ``finite=False`` leaves that check to :func:`finite_range`."""
+def inputs(
+    X: Any, D: int | None = None, name: str = "X", finite: bool = True, names: Sequence[str] | None = None
+) -> Inputs:
+    """``X`` as an ``(n, D)`` float array or CSR matrix, a table's columns in the order of ``names``.
+
+    ``finite=False`` leaves that check to :func:`finite_range`.
+    """
+    X = columns.in_order(X, names, name)
     if sparse.issparse(X):
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
@@ -156,6 +164,16 @@ def instance(value: Any, kinds: Any, name: str, expected: str) -> Any:
     """``value`` if it is one of ``kinds``."""
     if not isinstance(value, kinds):
         raise TypeError(f"{name} must be {expected}, got {value!r}")
+    return value
+
+
+def keys(value: Any, needed: Sequence[str], name: str) -> Any:
+    """``value`` if it is a mapping that has all the keys ``needed``."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be a dictionary, got a {type(value).__name__}")
+    missing = [key for key in needed if key not in value]
+    if missing:
+        raise ValueError(f"{name} must have the key {missing[0]!r}, got {', '.join(map(repr, list(value)[:6]))}")
     return value
 
 

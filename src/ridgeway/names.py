@@ -25,6 +25,17 @@ def checked(names: Sequence[str] | None, D: int | None = None) -> tuple[str, ...
     return tuple(names)
 
 
+def checked_units(units: Sequence[str | None] | None, D: int) -> tuple[str | None, ...] | None:
+    """Units as a tuple with a word or ``None`` for each of the ``D`` inputs; ``None`` where no input has one."""
+    if units is None:
+        return None
+    if isinstance(units, str) or not all(unit is None or isinstance(unit, str) for unit in units):
+        raise TypeError(f"units must be a sequence of strings or None, got {units!r}")
+    if len(units) != D:
+        raise ValueError(f"units must have one entry for each of the {D} inputs, got {len(units)}")
+    return tuple(units) if any(unit is not None for unit in units) else None
+
+
 def called(names: Sequence[str] | None, j: int) -> str:
     """What input ``j`` is called in a sentence: its name in quotes, or its number."""
     return str(j) if names is None else repr(names[j])
@@ -35,10 +46,21 @@ def listed(labels: Sequence[str]) -> str:
     return ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
 
 
-def labels(names: Sequence[str] | None, D: int) -> tuple[str, ...]:
-    """One label for each of ``D`` inputs: its name, or ``x0``, ``x1``, ..."""
+def labels(names: Sequence[str] | None, D: int, units: Sequence[str | None] | None = None) -> tuple[str, ...]:
+    """One label for each of ``D`` inputs: its name, or ``x0``, ``x1``, ..., and its unit.
+
+    >>> labels(["share", "temperature"], 2, [None, "°C"])
+    ('share', 'temperature [°C]')
+    """
     given = checked(names, D)
-    return tuple(f"x{j}" for j in range(D)) if given is None else given
+    given = tuple(f"x{j}" for j in range(D)) if given is None else given
+    known = checked_units(units, D)
+    return given if known is None else tuple(map(with_unit, given, known))
+
+
+def with_unit(name: str, unit: str | None) -> str:
+    """A name with its unit, as it stands above a column."""
+    return name if unit is None else f"{name} [{unit}]"
 
 
 def lines(text: str, width: int) -> list[str]:

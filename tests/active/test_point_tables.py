@@ -18,7 +18,7 @@ BAD_CSV = {
     "short line": ("a,b\n1,2\n3\n", ValueError, NOT_FINITE.format(1, "'b'", "nan")),
     "long line": ("a,b\n1,2\n3,4,5\n", ValueError, "must have the same number of columns in each line: .*line 3"),
     "too few names": ("a,b\n1,2,3\n3,4,5\n", ValueError, "must have one name for each column, got 2 and 3 columns"),
-    "same names": ("a,a\n1,2\n", ValueError, "names must differ from each other, got 'a' twice"),
+    "same names": ("a,a\n1,2\n", ValueError, "columns of different names, got 'a' more than once"),
     "no header": ("1,2\n3,4\n", ValueError, "must begin with a line of column names, got 1, 2"),
     "no rows": ("a,b\n", ValueError, "must have a line of column names and at least one row below it"),
     "empty": ("", ValueError, "must have a line of column names and at least one row below it"),

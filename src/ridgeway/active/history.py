@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ridgeway import checks, names
+from ridgeway import checks, columns, names
 from ridgeway.active.pool import Pool
 from ridgeway.active.spaces import Space
 from ridgeway.types import Array
@@ -126,18 +126,31 @@ class Record:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], space: Space) -> Record:
-        """The record that :meth:`to_dict` described."""
+        """The record that :meth:`to_dict` described; refused if its parts do not fit together."""
+        checks.keys(values, ("X", "y", "noise", "out", "failed", "reasons"), "record")
 
         def points(name: str) -> Array:
-            return np.array(values[name], dtype=float).reshape(-1, space.D)
+            array = _stored(values[name], name)
+            if array.size and (array.ndim != 2 or array.shape[1] != space.D):
+                raise ValueError(f"{name} of record must have {space.D} columns, got shape {array.shape}")
+            return array.reshape(-1, space.D)
 
-        y, noise = np.array(values["y"], dtype=float), np.array(values["noise"], dtype=float)
-        return cls(space, points("X"), y, noise, points("out"), points("failed"), tuple(values["reasons"]))
+        X, failed, reasons = points("X"), points("failed"), values["reasons"]
+        y, noise = _stored(values["y"], "y"), _stored(values["noise"], "noise")
+        if y.shape != X.shape[:1] or noise.shape != y.shape or np.any(noise < 0.0):
+            raise ValueError(
+                f"record must have one y and one noise of at least 0 for each of its {X.shape[0]} points, "
+                f"got shapes {y.shape} and {noise.shape}"
+            )
+        if not isinstance(reasons, list) or len(reasons) != len(failed) or not all(isinstance(r, str) for r in reasons):
+            raise ValueError(f"record must have a reason for each of its {len(failed)} failures, got {reasons!r:.80}")
+        return cls(space, X, y, noise, points("out"), failed, tuple(reasons))
 
     def _points(self, x: Any, outside: bool) -> Array:
+        x = columns.named_point(x)
         if np.ndim(x) == 1:
             x = np.asarray(x)[None]
-        X = checks.dense(checks.inputs(x, name="x"))
+        X = checks.dense(checks.inputs(x, name="x", names=self.space.names))
         if X.shape[1] != self.space.D:
             raise ValueError(f"x must have {self.space.D} inputs as the space has, got {X.shape[1]}")
         X = self._as_asked(X)
@@ -201,3 +214,11 @@ class Record:
         lower, upper = self.space.bounds
         gaps: Array = np.abs((X - x) / (upper - lower)).max(axis=1, initial=0.0)
         return gaps
+
+
+def _stored(value: Any, name: str) -> Array:
+    """A stored list of numbers, or of rows of them, as an array."""
+    array = checks.numeric(value, f"{name} of record")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} of record must be finite")
+    return array

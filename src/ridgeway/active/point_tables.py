@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import checks
+from ridgeway import checks, columns
 from ridgeway.names import called
 
 SUFFIXES = (".csv", ".parquet", ".npy")
@@ -55,10 +55,10 @@ def _from_array(points: Any) -> Any:
     return array if array.dtype.kind not in "fiub" else checks.owned(array)
 
 
-def _from_frame(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    names = tuple(str(column) for column in frame.columns)
-    array = np.empty((len(frame), len(names)))
-    for j in range(len(names)):
+def _from_frame(frame: Any) -> tuple[Any, Names]:
+    names = columns.names_of(frame, "points")
+    array = np.empty(frame.shape)
+    for j in range(array.shape[1]):
         column = frame.iloc[:, j]
         plain = column.dtype.kind in "fiub"
         array[:, j] = (

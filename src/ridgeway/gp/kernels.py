@@ -154,5 +154,8 @@ def from_dict(description: dict[str, Any], kernel: Kernel | None = None) -> Kern
         return kernel
     if name not in _BUILT_IN:
         raise ValueError(f"kernel {name!r} is not built in: pass it as `kernel=`")
-    built: Kernel = _BUILT_IN[name](**description)
+    try:
+        built: Kernel = _BUILT_IN[name](**description)
+    except TypeError as error:
+        raise ValueError(f"kernel must have the settings of {name!r}: {error}") from None
     return built
