@@ -198,6 +198,7 @@ class Record:
             raise ValueError(
                 f"y must be finite, or NaN for an experiment that failed, but y[{bad[0]}] is {values[bad[0]]}"
             )
+        checks.outputs(values[~np.isnan(values)], int((~np.isnan(values)).sum()))
         return values
 
     def _settled(self, X: Array) -> Record:

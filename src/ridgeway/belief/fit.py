@@ -32,6 +32,7 @@ from ridgeway.inference.settings import EFFORTS, SearchSettings
 from ridgeway.types import GivenProgress, RandomState
 
 INFERENCES = ("nested", "map", "nuts")
+_LARGEST_RATIO = 1e300  # of a known noise variance to that of y, beyond which floating point ends
 
 
 def fit(
@@ -120,12 +121,18 @@ def fit(
     n, D = X.shape
     names, units = _names.checked(names, D), _names.checked_units(units, D)
     y = checks.outputs(y, n).copy()
+    checks.variation(y)
     check_model(embedding, inference, marginal, priors, D)
     _check_start(initial, n_starts, D, names)
     say = progresses.given(progress)
     box = checks.bounds(bounds, D)
     known = checks.noise_variance(noise_variance, n)
     rng = checks.generator(random_state)
+    output = OutputScaling.from_data(y, standardize, known)
+    if known is not None and known.max() / _LARGEST_RATIO > output.scale**2:
+        raise ValueError(
+            f"noise_variance must be in the squared units of y, got {known.max():g} where y varies by {output.scale:g}"
+        )
     scaling = InputScaling.from_range(*extent) if box is None else InputScaling.from_bounds(*box)
     sampler = Nuts() if inference == "nuts" else inference if isinstance(inference, Nuts) else None
     earlier = None if initial is None else (initial.X, initial.space)
@@ -136,7 +143,7 @@ def fit(
         y=y,
         known=known,
         space=space,
-        output=OutputScaling.from_data(y, standardize, known),
+        output=output,
         kernel=kernels.resolve(kernel),
         priors=priors or Priors(),
         inference="nested" if sampler is not None else str(inference),
