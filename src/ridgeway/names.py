@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
 
 _SHOWN = 3  # names in a repr
 
@@ -13,7 +13,7 @@ def checked(names: Sequence[str] | None, D: int | None = None) -> tuple[str, ...
     """Names as a tuple of distinct words, one for each of the ``D`` inputs."""
     if names is None:
         return None
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    if not _is_list(names) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"names must be a sequence of strings, got {names!r}")
     if D is not None and len(names) != D:
         raise ValueError(f"names must have one entry for each of the {D} inputs, got {len(names)}")
@@ -29,7 +29,7 @@ def checked_units(units: Sequence[str | None] | None, D: int) -> tuple[str | Non
     """Units as a tuple with a word or ``None`` for each of the ``D`` inputs; ``None`` where no input has one."""
     if units is None:
         return None
-    if isinstance(units, str) or not all(unit is None or isinstance(unit, str) for unit in units):
+    if not _is_list(units) or not all(unit is None or isinstance(unit, str) for unit in units):
         raise TypeError(f"units must be a sequence of strings or None, got {units!r}")
     if len(units) != D:
         raise ValueError(f"units must have one entry for each of the {D} inputs, got {len(units)}")
@@ -81,6 +81,10 @@ def lines(text: str, width: int) -> list[str]:
 def marked_up(text: str, width: int) -> str:
     """``text`` in lines as plotly wants them, its own ``<`` and ``&`` shown as they are."""
     return "<br>".join(html.escape(line, quote=False) for line in lines(text, width))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and isinstance(value, Sized) and not isinstance(value, str)
 
 
 def _cut(piece: str, width: int) -> list[str]:

@@ -13,6 +13,7 @@ from ridgeway.active.pool import Pool
 from ridgeway.active.spaces import Space
 from ridgeway.types import Array
 
+_REACH = 1e100  # ranges of an input that a point may be away
 _SAME = 1e-6  # of an input's range: points this close are the same, because a spreadsheet may have rounded them
 
 
@@ -133,7 +134,9 @@ class Record:
             array = _stored(values[name], name)
             if array.size and (array.ndim != 2 or array.shape[1] != space.D):
                 raise ValueError(f"{name} of record must have {space.D} columns, got shape {array.shape}")
-            return array.reshape(-1, space.D)
+            array = array.reshape(-1, space.D)
+            _check_reach(array, space, f"{name} of record")
+            return array
 
         X, failed, reasons = points("X"), points("failed"), values["reasons"]
         y, noise = _stored(values["y"], "y"), _stored(values["noise"], "noise")
@@ -153,6 +156,7 @@ class Record:
         X = checks.dense(checks.inputs(x, name="x", names=self.space.names))
         if X.shape[1] != self.space.D:
             raise ValueError(f"x must have {self.space.D} inputs as the space has, got {X.shape[1]}")
+        _check_reach(X, self.space, "x")
         X = self._as_asked(X)
         if not outside:
             self._check_inside(X)
@@ -215,6 +219,19 @@ class Record:
         lower, upper = self.space.bounds
         gaps: Array = np.abs((X - x) / (upper - lower)).max(axis=1, initial=0.0)
         return gaps
+
+
+def _check_reach(X: Array, space: Space, name: str) -> None:
+    """Raise for points so far outside the space that distances leave the range of floating point."""
+    lower, upper = space.bounds
+    with np.errstate(over="ignore"):
+        far = np.abs(X / (upper - lower)) > _REACH
+    if far.any():
+        i, j = np.argwhere(far)[0]
+        raise ValueError(
+            f"{name} must be within {_REACH:g} times the range of each input, but input "
+            f"{names.called(space.names, j)} of row {i} is {X[i, j]:g}"
+        )
 
 
 def _stored(value: Any, name: str) -> Array:

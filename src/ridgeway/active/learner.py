@@ -94,7 +94,9 @@ class ActiveLearner:
         self.inference = inference
         self.marginal: Marginal = marginal
         self.priors = priors
-        self.n_initial = default_size(embedding) if n_initial is None else checks.count(n_initial, "n_initial", 1)
+        self.n_initial = (
+            default_size(embedding) if n_initial is None else self._number_of_points(n_initial, "n_initial")
+        )
         self.fill_every = None if fill_every is None else checks.count(fill_every, "fill_every", 2)
         self.random_state = checks.count(random_state, "random_state")
         self.progress: Progress | None = progresses.given(progress)
@@ -295,12 +297,12 @@ class ActiveLearner:
         n = self._number_of_points(n) if n else 0
         return self._choose(n) if n else maximize.Choice(np.zeros((0, self.space.D)), np.zeros(0), None, True)
 
-    def _number_of_points(self, n: Any) -> int:
+    def _number_of_points(self, n: Any, name: str = "n") -> int:
         """``n`` if so many points can be chosen at once."""
-        n = checks.count(n, "n", 1)
+        n = checks.count(n, name, 1)
         most = min(MOST_POINTS, max(1, MOST_NUMBERS // self.space.D))
         if n > most:
-            raise ValueError(f"n must be at most {most:,} points of {self.space.D:,} inputs at a time, got {n:,}")
+            raise ValueError(f"{name} must be at most {most:,} points of {self.space.D:,} inputs at a time, got {n:,}")
         return n
 
     # -- how it shows itself -------------------------------------------------------------------

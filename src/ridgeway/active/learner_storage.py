@@ -14,10 +14,11 @@ import numpy as np
 from ridgeway import checks
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active.history import Record
-from ridgeway.active.spaces import space_from_dict
+from ridgeway.active.spaces import Space, space_from_dict
 from ridgeway.belief import storage
 from ridgeway.gp import kernels
 from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.scaling import InputScaling
 
 if TYPE_CHECKING:
     from ridgeway.active.learner import ActiveLearner
@@ -61,14 +62,20 @@ def from_dict(
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         found = state.get("format") if isinstance(state, dict) else state
         raise ValueError(f"state must be a learner's of format {FORMAT}, got {found!r:.80}")
-    checks.keys(state, _KEYS, "state")
-    checks.keys(state["kernel"], ("name",), "kernel of state")
-    resolved = kernels.from_dict(state["kernel"], kernel)
+    try:
+        return _learner(kind, checks.keys(state, _KEYS, "state"), points, kernel, progress)
+    except (TypeError, AttributeError, ArithmeticError) as error:
+        raise ValueError(f"state is not a learner's: {error}") from error
+
+
+def _learner(
+    kind: type[ActiveLearner], state: dict[str, Any], points: Any, kernel: Kernel | None, progress: GivenProgress
+) -> ActiveLearner:
     learner = kind(
         space_from_dict(state["space"], points),
         storage.embedding_from_dict(state["embedding"]),
         state["acquisition"],
-        resolved,
+        kernels.from_dict(checks.keys(state["kernel"], ("name",), "kernel of state"), kernel),
         state["inference"],
         state["marginal"],
         None if state["priors"] is None else storage.priors_from_dict(state["priors"]),
@@ -78,7 +85,7 @@ def from_dict(
         progress,
     )
     record = Record.from_dict(state["record"], learner.space)
-    belief = None if state["belief"] is None else _belief(state["belief"], kernel, learner.space.D)
+    belief = None if state["belief"] is None else _belief(state["belief"], kernel, learner.space)
     n_asked, searched_at = (checks.count(state[key], f"{key} of state") for key in ("n_asked", "searched_at"))
     learner.resume(record, n_asked, belief, searched_at)
     expected = checks.instance(state["expected"], list, "expected of state", "a list")
@@ -86,14 +93,15 @@ def from_dict(
     return learner
 
 
-def _belief(stored: Any, kernel: Kernel | None, D: int) -> Belief:
+def _belief(stored: Any, kernel: Kernel | None, space: Space) -> Belief:
     try:
         content = base64.b64decode(stored, validate=True)
     except (TypeError, ValueError) as error:
         raise ValueError(f"belief of state must be base64 text: {error}") from None
     belief = storage.from_bytes(content, kernel)
-    if belief.space.scaling.D != D:
-        raise ValueError(f"belief of state must be about the {D} inputs of the space, got {belief.space.scaling.D}")
+    found, expected = belief.space.scaling, InputScaling.from_bounds(*space.bounds)
+    if not (np.array_equal(found.center, expected.center) and np.array_equal(found.half_width, expected.half_width)):
+        raise ValueError("belief of state must be about the inputs of its space, within the same bounds")
     return belief
 
 

@@ -18,7 +18,7 @@ def space_from_dict(description: Mapping[str, Any], points: Any = None) -> Space
     >>> space_from_dict(Box(0.0, [1.0, 2.0]).to_dict())
     Box(2 inputs: x0 in [0, 1], x1 in [0, 2])
     """
-    kind = checks.keys(description, ("kind",), "description")["kind"]
+    kind = checks.keys(description, (), "description").get("kind")
     if kind == "pool":
         return Pool.from_dict(description, points)
     if kind != "box":

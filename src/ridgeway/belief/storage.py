@@ -17,7 +17,6 @@ from ridgeway import names as _names
 from ridgeway.belief import archive
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.diagnostics import Diagnostics
-from ridgeway.errors import NumericalError
 from ridgeway.gp import kernels
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
@@ -25,7 +24,7 @@ from ridgeway.gp.length_scales import Diagonal, Isotropic
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.priors import Priors
-from ridgeway.gp.process import LOG_OUTPUT_SCALE, N_GLOBAL, Data
+from ridgeway.gp.process import LARGEST, LOG_OUTPUT_SCALE, N_GLOBAL, Data
 from ridgeway.gp.rowspace import RowSpace
 from ridgeway.gp.scaling import InputScaling, OutputScaling
 from ridgeway.inference import line_model
@@ -37,6 +36,7 @@ from ridgeway.types import Array, Inputs
 FORMAT = 3
 READABLE = (1, 2, 3)  # format 1 says nothing about the models of components, formats 1 and 2 nothing about names
 _INFERENCES = ("nested", "map", "nuts")
+_LARGEST_STANDARDISED = 1e100  # of inputs, outputs and spreads in units of order 1: far beyond any belief's
 _ROUNDING = 1e-6  # of weights that sum to 1
 _EMBEDDINGS: dict[str, type[Any]] = {cls.name: cls for cls in (Linear, Diagonal, Isotropic)}
 
@@ -135,7 +135,7 @@ def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None, X: Array 
         return _belief(header, arrays, resolved)
     except KeyError as error:
         raise ValueError(f"{path} is not a saved belief: it lacks {error}") from None
-    except (ValueError, TypeError, AttributeError, IndexError, NumericalError) as error:
+    except (ValueError, TypeError, AttributeError, IndexError, ArithmeticError) as error:
         raise ValueError(f"{path} is not a saved belief: {error}") from error
 
 
@@ -153,7 +153,7 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
     embedding = embedding_from_dict(header["embedding"])
     embedding.check(D)
     space = _space(header, arrays, scaling, X)
-    _check_shape("Z", arrays["Z"], (n, space.r + (embedding.reduction == "distance")))
+    _check_shape("Z", arrays["Z"], (n, space.r + (embedding.reduction == "distance")), _LARGEST_STANDARDISED)
     noise = checks.noise_variance(arrays["noise"], n)
     assert noise is not None
     data, priors = Data(arrays["Z"], output.scaled(y), noise), priors_from_dict(header["priors"])
@@ -162,7 +162,7 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
     weights = np.array([c.weight for c in components])
     if not (np.all(weights >= 0.0) and abs(weights.sum() - 1.0) < _ROUNDING):
         raise ValueError(f"its components must have weights that sum to 1, got {weights.sum()}")
-    return Belief(
+    belief = Belief(
         posterior=posterior,
         space=space,
         output=output,
@@ -178,6 +178,12 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
         names=_names.checked(header.get("names"), D),
         units=_names.checked_units(header.get("units"), D),
     )
+    with np.errstate(all="ignore"):
+        standardised = np.append(scaling.scaled(X[:1]), data.y)
+        answers = np.append(belief.predict(X[:1], "map"), belief.noise_variance)
+    if not (np.abs(standardised).max() < _LARGEST_STANDARDISED and np.isfinite(answers).all()):
+        raise ValueError("its numbers are so large that it predicts nothing")
+    return belief
 
 
 def _space(header: dict[str, Any], arrays: dict[str, Any], scaling: InputScaling, X: Inputs) -> RowSpace:
@@ -202,7 +208,7 @@ def _component(header: dict[str, Any], arrays: dict[str, Any], i: int, posterior
         embedding, is_line = embedding_from_dict(description["embedding"]), bool(description["is_line"])
     model = line_model.model(posterior) if is_line else replace(posterior, embedding=embedding)
     _check_shape(f"theta_{i}", theta, (model.n_parameters + N_GLOBAL,))
-    _check_shape(f"factor_{i}", factor, (theta.shape[0], None))
+    _check_shape(f"factor_{i}", factor, (theta.shape[0], None), _LARGEST_STANDARDISED)
     gp = model.condition(theta)
     if not np.isfinite(gp.alpha).all():
         raise ValueError(f"its component {i} has no finite prediction")
@@ -223,8 +229,8 @@ def _draws(arrays: dict[str, Any], components: tuple[Component, ...]) -> tuple[W
     found = []
     for i, component in enumerate(components):
         theta, weights = arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"]
-        _check_shape(f"draws_{i}", theta, (None, component.gp.theta.shape[0]))
-        _check_shape(f"draw_weights_{i}", weights, (theta.shape[0],))
+        _check_shape(f"draws_{i}", theta, (None, component.gp.theta.shape[0]), LARGEST)
+        _check_shape(f"draw_weights_{i}", weights, (theta.shape[0],), 1.0)
         found.append(WeightedDraws(theta, weights, float(arrays[f"draw_shape_{i}"])))
     return tuple(found)
 
@@ -241,14 +247,14 @@ def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]
     return header, arrays
 
 
-def _check_shape(name: str, array: Array, shape: tuple[int | None, ...]) -> None:
-    """Raise unless an array holds finite numbers and has this shape, ``None`` being any number."""
+def _check_shape(name: str, array: Array, shape: tuple[int | None, ...], most: float = np.inf) -> None:
+    """Raise unless an array has this shape, ``None`` being any number, and finite numbers of at most ``most``."""
     fits = array.ndim == len(shape) and all(b is None or a == b for a, b in zip(array.shape, shape, strict=True))
     if not fits or array.dtype != np.float64:
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
         raise ValueError(f"its array {name!r} must be float64 of shape ({wanted}), got {array.dtype} of {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"its array {name!r} must be finite")
+    if not (np.isfinite(array) & (np.abs(array) <= most)).all():
+        raise ValueError(f"its array {name!r} must be finite, and at most {most:g}")
 
 
 def _finite(value: Any, name: str) -> float:

@@ -17,7 +17,6 @@ from ridgeway.campaign.database import Database
 from ridgeway.campaign.trial import Trial, pack, unpack
 from ridgeway.errors import BudgetSpentError, CampaignError
 
-
 _PART = 5_000  # numbers in one query: databases allow some ten thousand
 
 

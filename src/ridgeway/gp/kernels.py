@@ -147,6 +147,8 @@ def to_dict(kernel: Kernel) -> dict[str, Any]:
 def from_dict(description: dict[str, Any], kernel: Kernel | None = None) -> Kernel:
     """The kernel that :func:`to_dict` described; one that is not built in must be passed as ``kernel``."""
     name = description["name"]
+    if not isinstance(name, str):
+        raise ValueError(f"kernel must have a name, got {name!r:.80}")
     if kernel is not None:
         kernel = resolve(kernel)
         if kernel.name != name:
