@@ -36,11 +36,13 @@ def resolve(progress: Any) -> Progress:
 
 
 def given(progress: Any) -> Progress | None:
-    """What to call with a sentence, if anything: ``True`` is a line of the terminal, ``None`` and ``False`` nothing."""
-    if progress is None or progress is False:
+    """What to call with a sentence, if anything was given: ``True`` is a line of the terminal, ``False`` ignores it."""
+    if progress is None:
         return None
     if progress is True:
         return Line()
+    if progress is False:
+        return _ignore
     if not callable(progress):
         raise TypeError(f"progress must be True, False, None or a function of a sentence, got {progress!r}")
     function: Progress = progress

@@ -144,6 +144,8 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
     scaling = InputScaling(arrays["center"], arrays["half_width"])
     _check_shape("center", scaling.center, (None,))
     _check_shape("half_width", scaling.half_width, scaling.center.shape)
+    _check_shape("y", arrays["y"], (None,))
+    _check_shape("noise", arrays["noise"], arrays["y"].shape)
     y, D = checks.outputs(arrays["y"], arrays["y"].shape[0]), scaling.D
     n = y.shape[0]
     X = _inputs_from_arrays("X", arrays, (n, D))
@@ -189,9 +191,9 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
 def _space(header: dict[str, Any], arrays: dict[str, Any], scaling: InputScaling, X: Inputs) -> RowSpace:
     Z, L, rows = arrays["space_Z"], arrays.get("L"), None
     if L is None:
-        _check_shape("space_Z", Z, (X.shape[0], scaling.D))
+        _check_shape("space_Z", Z, (X.shape[0], scaling.D), _LARGEST_STANDARDISED)
     else:
-        _check_shape("space_Z", Z, (X.shape[0], None))
+        _check_shape("space_Z", Z, (X.shape[0], None), _LARGEST_STANDARDISED)
         _check_shape("L", L, (Z.shape[1], Z.shape[1]))
         shape = (Z.shape[1], scaling.D)
         rows = _inputs_from_arrays("X" if header["in_order"] else "rows", arrays, shape)
@@ -300,11 +302,12 @@ def _inputs_to_arrays(name: str, X: Inputs) -> dict[str, Any]:
 
 def _inputs_from_arrays(name: str, arrays: dict[str, Any], shape: tuple[int, int]) -> Inputs:
     if name in arrays:
-        X = arrays[name]
-    else:
-        parts = (arrays[f"{name}_data"], arrays[f"{name}_indices"], arrays[f"{name}_indptr"])
-        X = sparse.csr_matrix(parts, shape=shape)
-        X.check_format(full_check=True)  # an index beyond the shape would be read from foreign memory
-    if X.shape != shape:
-        raise ValueError(f"its array {name!r} must have the shape {shape}, got {X.shape}")
-    return checks.inputs(X, name=name) if 0 not in shape else X
+        _check_shape(name, arrays[name], shape)
+        return arrays[name]
+    data, indices, indptr = (arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    _check_shape(f"{name}_data", data, (None,))
+    if tuple(arrays[f"{name}_shape"].tolist()) != shape:
+        raise ValueError(f"its array {name!r} must have the shape {shape}")
+    X = sparse.csr_matrix((data, indices, indptr), shape=shape)
+    X.check_format(full_check=True)  # an index beyond the shape would be read from foreign memory
+    return X

@@ -192,11 +192,13 @@ def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = F
 
 def _header(names: Sequence[str], source: str) -> tuple[str, ...]:
     columns = tuple(name.strip() for name in names)
+    seen: set[str] = set()
     for j, name in enumerate(columns):
         if not name:
             raise CampaignError(f"{source}: column {j + 1} has no name: write one above it, or remove the column")
-        if name in columns[:j]:
+        if name in seen:
             raise CampaignError(f"{source}: two columns are called {name!r}: rename or remove one")
+        seen.add(name)
     return columns
 
 
