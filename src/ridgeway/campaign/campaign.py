@@ -351,7 +351,7 @@ class Campaign:
 
         if isinstance(X, str | Path) or hasattr(X, "columns"):
             return self.setup.coordinates(results.points(_sheet(X, encoding), self.setup))
-        return self.setup.coordinates(checks.dense(checks.inputs(X, len(self.setup.names))))
+        return self.setup.coordinates(checks.dense(checks.inputs(X, len(self.setup.names), names=self.setup.names)))
 
     @cached_property
     def _stored_pool(self) -> tuple[Pool, dict[str, list[str]]] | None:
