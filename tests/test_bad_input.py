@@ -120,7 +120,9 @@ BAD_X = {
     "bytes": (np.full((20, 2), b"high"), ValueError, ["X must hold numbers", "|S4", "high"]),
     "words among numbers": ([[1.0, "low"]] * 20, ValueError, ["X must hold numbers", "'low'"]),
     "frame with words": (pd.DataFrame({"a": Y, "b": ["red"] * 20}), ValueError, ["X must hold numbers", "red"]),
-    "dictionary": ({"a": 1.0}, (TypeError, ValueError), ["X must hold numbers", "dict"]),
+    "dictionary": ({"a": [1.0], "b": [1.0, 2.0]}, ValueError, ["X must have columns of one length", "(1,), (2,)"]),
+    "dictionary of words": ({"a": ["x"]}, ValueError, ["X must hold numbers", "'x'"]),
+    "empty dictionary": ({}, ValueError, ["X must have at least one row"]),
     "number beyond floats": ([[10**400, 1.0]] * 20, (TypeError, ValueError), ["X must"]),
 }
 
@@ -661,3 +663,46 @@ def test_initial_of_another_sort_is_of_no_use_and_no_harm(belief):
     for other in (rw.Linear(1), rw.Diagonal(), rw.Isotropic()):
         a, b = fit(X, Y, other, initial=belief, n_starts=2), fit(X, Y, other, n_starts=2)
         np.testing.assert_allclose(a.predict(X_TEST).mean, b.predict(X_TEST).mean, atol=1e-6)
+
+
+# -- outputs whose squares are no floats -------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", [1e139, 1e-138])
+def test_outputs_at_the_end_of_the_range(unit, belief):
+    other = fit(y=unit * Y)
+    assert_sensible(other)
+    np.testing.assert_allclose(other.predict(X_TEST).mean / unit, belief.predict(X_TEST).mean, rtol=1e-6)
+    assert np.isfinite(other.log_predictive_density(X_TEST, np.zeros(8))).all()
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        (1e200, ("y must be in units in which it is at most 1e+140", "y[0] is")),
+        (1e-200, ("y must be in units in which its size and its variation are at least 1e-140", "e-200")),
+        (5e-320, ("y must be in units", "at least 1e-140")),
+    ],
+)
+def test_outputs_beyond_the_range(unit, words, standardize):
+    with pytest.raises(ValueError, match="y must be in units in which") as error:
+        fit(y=unit * Y, standardize=standardize)
+    assert_says(error, *words)
+
+
+def test_outputs_beyond_the_range_elsewhere(belief):
+    with pytest.raises(ValueError, match=r"y must be in units in which it is at most 1e\+140"):
+        belief.log_predictive_density(X_TEST, np.full(8, 1e200))
+    with pytest.raises(ValueError, match="at least 1e-140"):
+        fit(y=np.full(20, 1e-200))
+    learner = rw.ActiveLearner(rw.Box(-np.ones(4), 1.0), rw.Linear(1))
+    with pytest.raises(ValueError, match=r"y must be in units in which it is at most 1e\+140"):
+        learner.tell(X_TEST[0], 1e200)
+    learner.tell(X_TEST[:2], [NAN, 1e139])
+    assert (len(learner.y), len(learner.failed)) == (1, 1)
+
+
+def test_noise_that_floats_cannot_compare_with_the_outputs():
+    with pytest.raises(ValueError, match=r"noise_variance must be in the squared units of y, got 1e\+100"):
+        fit(y=1e-130 * Y, noise_variance=1e100)

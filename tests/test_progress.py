@@ -36,3 +36,15 @@ def test_a_line_says_nothing_where_there_is_no_terminal():
     line("hello")
     line.clear()
     assert stream.getvalue() == ""
+
+
+def test_what_may_be_given(monkeypatch):
+    said = []
+    assert progress.given(None) is None
+    assert progress.given(said.append) == said.append
+    assert isinstance(progress.given(True), progress.Line)
+    assert isinstance(progress.resolve(None), progress.Line)
+    assert progress.given(False)("nobody hears it") is None
+    for wrong in ("yes", 1, []):
+        with pytest.raises(TypeError, match="progress must be True, False, None or a function of a sentence, got"):
+            progress.given(wrong)

@@ -21,14 +21,17 @@ from tests.helpers import ASSETS, SEVERAL, variance_rounding
 #: What that version answered, by the name of the file.
 EXPECTED: dict[str, Any] = json.loads((ASSETS / "beliefs_v1.json").read_text("utf-8"))
 BELIEFS = ["linear", "straight", "diagonal", "wide"]
+#: The same of format 2, which knows no names of inputs either.
+SECOND: dict[str, Any] = json.loads((ASSETS / "beliefs_v2.json").read_text("utf-8"))
 
 
 def opened(name: str) -> tuple[rw.Belief, dict[str, Any], np.ndarray]:
-    expected = EXPECTED[name]
-    return rw.Belief.load(ASSETS / f"belief_v1_{name}.npz"), expected, np.array(expected["X"])
+    expected, version = (SECOND["linear"], 2) if name == "second" else (EXPECTED[name], 1)
+    kind = "linear" if name == "second" else name
+    return rw.Belief.load(ASSETS / f"belief_v{version}_{kind}.npz"), expected, np.array(expected["X"])
 
 
-@pytest.mark.parametrize("name", BELIEFS)
+@pytest.mark.parametrize("name", [*BELIEFS, "second"])
 def test_what_a_belief_holds_is_read_exactly(name: str) -> None:
     belief, expected, _ = opened(name)
     assert [component.weight for component in belief.components] == expected["weights"]
@@ -37,7 +40,7 @@ def test_what_a_belief_holds_is_read_exactly(name: str) -> None:
     assert belief.model.name == ("diagonal" if name == "diagonal" else "linear")
 
 
-@pytest.mark.parametrize("name", BELIEFS)
+@pytest.mark.parametrize("name", [*BELIEFS, "second"])
 def test_what_a_belief_predicts_is_what_it_predicted(name: str) -> None:
     """A loaded belief conditions its processes anew, so results agree to rounding: see ``variance_rounding``."""
     belief, expected, X = opened(name)
@@ -49,6 +52,14 @@ def test_what_a_belief_predicts_is_what_it_predicted(name: str) -> None:
     # half the logarithm of a ratio of variances: an absolute error of it is a relative one of theirs
     np.testing.assert_allclose(belief.bald(X), expected["bald"], atol=rounding / found.map_variance.min())
     np.testing.assert_allclose(belief.importances(), expected["importances"], rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["linear", "second"])
+def test_a_belief_from_before_names_is_saved_in_the_present_format(name: str, tmp_path: Path) -> None:
+    belief, _, X = opened(name)
+    assert (belief.names, belief.units) == (None, None)
+    again = rw.Belief.load(belief.save(tmp_path / "again.npz"))
+    np.testing.assert_array_equal(again.predict(X).mean, belief.predict(X).mean)
 
 
 def test_a_learner_goes_on_where_it_was() -> None:

@@ -18,6 +18,7 @@ CHECKS = {"raises", "warns", "fail"}
 CHECKED_BY = "parametrize_with_checks"
 #: Files about several modules of a package, or about one that its code is still being moved to.
 ABOUT_SEVERAL = {
+    "belief/test_column_names.py",
     "campaign/test_postgres.py",
     "cli/test_cli.py",
     "report/test_browser.py",

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ridgeway import columns, written_numbers
 from ridgeway.types import Array, Inputs
 
 _BLOCK_BYTES = 2**22  # memory for the columns read at a time
+SMALLEST_OUTPUT, LARGEST_OUTPUT = 1e-140, 1e140  # of an output: its square, times or by the noise's, is a float still
 REFERENCE_BYTES = 2**28  # inputs above this size are kept by reference, not copied
 
 
-def inputs(X: Any, D: int | None = None, name: str = "X", finite: bool = True) -> Inputs:
-    """``X`` as an ``(n, D)`` float array or CSR matrix; ``finite=False`` leaves that check to :func:`finite_range`."""
+def inputs(
+    X: Any, D: int | None = None, name: str = "X", finite: bool = True, names: Sequence[str] | None = None
+) -> Inputs:
+    """``X`` as an ``(n, D)`` float array or CSR matrix, a table's columns in the order of ``names``.
+
+    ``finite=False`` leaves that check to :func:`finite_range`.
+    """
+    X = columns.in_order(X, names, name)
     if sparse.issparse(X):
         X = X.tocsr()
         if X.dtype.kind not in "fiub":
@@ -80,7 +89,24 @@ def outputs(y: Any, n: int, name: str = "y") -> Array:
     bad = np.flatnonzero(~np.isfinite(y))
     if bad.size:
         raise ValueError(f"{name} must be finite, but {name}[{bad[0]}] is {y[bad[0]]} (NaN or infinity)")
+    large = np.flatnonzero(np.abs(y) > LARGEST_OUTPUT)
+    if large.size:
+        raise ValueError(
+            f"{name} must be in units in which it is at most {LARGEST_OUTPUT:g}, because a variance is a square, but "
+            f"{name}[{large[0]}] is {y[large[0]]:g}"
+        )
     return y
+
+
+def variation(y: Array, name: str = "y") -> None:
+    """Raise where the squares of values, or of their differences, are too small for floating point."""
+    size, spread = float(np.max(np.abs(y))), float(np.ptp(y))
+    rounding = 4.0 * np.finfo(float).eps * size
+    if 0.0 < size < SMALLEST_OUTPUT or rounding < spread < SMALLEST_OUTPUT:
+        raise ValueError(
+            f"{name} must be in units in which its size and its variation are at least {SMALLEST_OUTPUT:g}, because a "
+            f"variance is a square: got values of up to {size:g} that differ by {spread:g}"
+        )
 
 
 def noise_variance(value: Any, n: int) -> Array | None:
@@ -159,6 +185,16 @@ def instance(value: Any, kinds: Any, name: str, expected: str) -> Any:
     return value
 
 
+def keys(value: Any, needed: Sequence[str], name: str) -> Any:
+    """``value`` if it is a mapping that has all the keys ``needed``."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be a dictionary, got a {type(value).__name__}")
+    missing = [key for key in needed if key not in value]
+    if missing:
+        raise ValueError(f"{name} must have the key {missing[0]!r}, got {', '.join(map(repr, list(value)[:6]))}")
+    return value
+
+
 def dense(X: Inputs) -> Array:
     """Checked inputs as an array."""
     result: Array = X.toarray() if sparse.issparse(X) else X
@@ -181,12 +217,26 @@ def numeric(value: Any, name: str) -> Array:
         raise TypeError(f"{name} must hold numbers, got {array.dtype} data: dates and durations need a unit")
     if array.dtype.kind not in "fiub":
         try:
-            array = array.astype(np.float64)
+            array = _read_text(array).astype(np.float64)
         except OverflowError as error:
             raise ValueError(f"{name} must hold numbers that a float can hold ({error})") from None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name} must hold numbers, got {array.dtype} data ({error})") from None
     return array.astype(np.float64, copy=False)
+
+
+def _read_text(array: Any) -> Any:
+    """``array`` with the numbers that are written as text read strictly; NumPy itself takes ``1_5`` for 15."""
+    if array.dtype.kind not in "OUS":
+        return array
+    cells = [_decimal(cell) for cell in array.ravel().tolist()]
+    return np.array(cells, dtype=object).reshape(array.shape)
+
+
+def _decimal(cell: Any) -> Any:
+    if isinstance(cell, bytes):
+        cell = cell.decode("ascii", "replace")
+    return written_numbers.decimal(cell) if isinstance(cell, str) else cell
 
 
 def _all_finite(values: Array) -> bool:

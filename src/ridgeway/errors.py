@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class RidgewayWarning(UserWarning):
-    """Something a user should look at; the same fact stands in ``belief.diagnostics``."""
+    """Something a user should look at; what is about a fit stands in ``belief.diagnostics`` as well."""
 
 
 class NumericalError(ArithmeticError):

@@ -32,17 +32,24 @@ class Line:
 
 def resolve(progress: Any) -> Progress:
     """What to call with a sentence: ``True`` and ``None`` are a line of the terminal, ``False`` ignores it."""
-    if progress is None or progress is True:
+    return given(True if progress is None else progress) or _ignore
+
+
+def given(progress: Any) -> Progress | None:
+    """What to call with a sentence, if anything was given: ``True`` is a line of the terminal, ``False`` ignores it."""
+    if progress is None:
+        return None
+    if progress is True:
         return Line()
     if progress is False:
         return _ignore
     if not callable(progress):
         raise TypeError(f"progress must be True, False, None or a function of a sentence, got {progress!r}")
-    given: Progress = progress
-    return given
+    function: Progress = progress
+    return function
 
 
-def clear(progress: Progress) -> None:
+def clear(progress: Progress | None) -> None:
     """Remove what a :class:`Line` shows; any other function is left alone."""
     if isinstance(progress, Line):
         progress.clear()

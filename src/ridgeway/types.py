@@ -14,3 +14,6 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 #: Called with a sentence before each longer piece of work.
 Progress = Callable[[str], None]
+
+#: What a user may give for it: ``True`` is a line of the terminal.
+GivenProgress = Progress | bool | None

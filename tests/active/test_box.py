@@ -163,3 +163,23 @@ def test_box_in_json(names):
     assert json.loads(text)["kind"] == "box"
     assert Box.from_dict(json.loads(text)) == box
     assert space_from_dict(json.loads(text)) == box
+
+
+def test_names_and_units():
+    box = Box([0.0, 20.0], [1.0, 80.0], ["share", "temperature"], [None, "°C"])
+    assert box.labels == ("share", "temperature [°C]")
+    assert "temperature [°C] in [20, 80]" in repr(box)
+    assert Box.from_dict(json.loads(json.dumps(box.to_dict()))) == box
+    assert box != Box(box.lower, box.upper, box.names)
+    points = {"temperature": [30.0, 0.5], "share": [0.5, 30.0]}
+    assert box.contains(points).tolist() == [True, False]
+    with pytest.raises(ValueError, match="X must have the columns 'share', 'temperature': 'share' missing"):
+        box.contains({"temperature": [30.0]})
+    with pytest.raises(ValueError, match="units must have one entry for each of the 2 inputs, got 1"):
+        Box(box.lower, box.upper, box.names, ["°C"])
+
+
+@pytest.mark.parametrize("description", [{"kind": "box"}, {"kind": "box", "lower": 0.0, "upper": 1.0}])
+def test_a_description_that_lacks_something(description):
+    with pytest.raises(ValueError, match="description must have the key"):
+        Box.from_dict(description)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ridgeway as rw
@@ -459,3 +460,165 @@ def test_data_from_before_stand_in_for_the_first_points() -> None:
     assert learner.consults()
     learner.ask()
     assert np.isfinite(learner.expected).all()
+
+
+# -- names -------------------------------------------------------------------------------------
+
+NAMES = ["share", "angle", "load"]
+
+
+def named_box():
+    return rw.Box(LOWER, UPPER, names=NAMES, units=[None, "°", "kg"])
+
+
+def test_names_change_no_choice():
+    plain, named = make(), make(named_box())
+    for _ in range(7):
+        x, settings = plain.ask(), named.ask(named=True)
+        assert list(settings) == NAMES
+        np.testing.assert_array_equal(list(settings.values()), x)
+        plain.tell(x, f(x))
+        named.tell(dict(reversed(settings.items())), f(x))
+    np.testing.assert_array_equal(named.X, plain.X)
+    assert len(named.pending) == 0
+
+
+def test_several_points_by_name():
+    learner = make(named_box())
+    frame = pd.DataFrame(learner.ask(3, named=True))
+    assert list(frame.columns) == NAMES
+    np.testing.assert_array_equal(frame, learner.pending)
+    learner.tell(frame[["load", "share", "angle"]], f(frame.to_numpy()))
+    np.testing.assert_array_equal(learner.X, frame)
+    learner.tell(frame.loc[0, ["load", "share", "angle"]], 20.0)
+    np.testing.assert_array_equal(learner.X[3], frame.loc[0])
+    learner.fail({"load": 200.0, "share": 0.5, "angle": 1.0}, "broken")
+    np.testing.assert_array_equal(learner.failed[0][0], [0.5, 1.0, 200.0])
+    asked = learner.ask(named=True)
+    learner.withdraw(asked)
+    assert len(learner.pending) == 0
+
+
+def test_the_belief_and_scores_know_the_names(tmp_path):
+    learner = make(named_box())
+    run(learner, 6)
+    assert learner.belief.names == tuple(NAMES)
+    assert learner.belief.units == (None, "°", "kg")
+    frame = pd.DataFrame(candidates(5), columns=NAMES)
+    np.testing.assert_array_equal(learner.score(frame[["load", "share", "angle"]]), learner.score(frame.to_numpy()))
+    assert "load [kg]" in learner._repr_html_()
+    assert "load [kg]" in learner.report(tmp_path / "r.html", suggestions=0).read_text("utf-8")
+    stored = rw.ActiveLearner.from_dict(json.loads(json.dumps(learner.to_dict())))
+    assert stored.space == learner.space
+    assert stored.belief.labels == ("share", "angle [°]", "load [kg]")
+
+
+def test_points_with_other_names_are_refused():
+    learner = make(named_box())
+    for call in (lambda x: learner.tell(x, 1.0), learner.fail, learner.withdraw):
+        with pytest.raises(ValueError, match=r"x must have the columns .*: 'load' missing and 'weight' not known"):
+            call({"share": 0.5, "angle": 1.0, "weight": 200.0})
+    with pytest.raises(ValueError, match="named must be False where the space has no names"):
+        make().ask(named=True)
+    assert learner.record.n == 0
+
+
+# -- numbers that are too large ------------------------------------------------------------------
+
+
+@either_space
+@pytest.mark.parametrize("call", ["ask", "preview"])
+def test_more_points_than_can_be_chosen_at_once(space, call):
+    learner = make(spaces()[space])
+    if space == "pool" and call == "preview":
+        assert len(learner.preview(10**9).X) == len(learner.space)  # as many as there are
+        return
+    with pytest.raises(ValueError, match="n must be at most"):
+        getattr(learner, call)(10**9)
+    assert learner.n_asked == len(learner.pending) == 0
+
+
+def test_the_limit_depends_on_the_number_of_inputs():
+    wide = rw.ActiveLearner(rw.Box(np.zeros(2**20), 1.0), rw.Isotropic())
+    with pytest.raises(ValueError, match="n must be at most 128 points of 1,048,576 inputs at a time, got 129"):
+        wide.ask(129)
+    with pytest.raises(ValueError, match="n_initial must be at most 10,000 points"):
+        make(n_initial=10**9)
+
+
+# -- states that someone else has made ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def state():
+    learner = make()
+    run(learner, 6)
+    learner.ask()
+    learner.fail(candidates()[0], "broken")
+    assert learner.belief.y.shape == (6,)
+    return json.dumps(learner.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["space"], None),
+        (["space"], {"kind": "box", "lower": [0.0], "upper": [1.0]}),
+        (["space", "lower"], [0.0, 0.0]),
+        (["space", "lower"], "low"),
+        (["space", "names"], 3),
+        (["space", "upper"], [2.0, 5.0, 300.0]),  # the belief is about another box
+        (["embedding"], {"name": "linear", "d": 10**9}),
+        (["embedding"], {"name": "linear", "colour": 1}),
+        (["embedding"], []),
+        (["acquisition"], None),
+        (["acquisition"], "nonsense"),
+        (["kernel"], {"name": {}}),
+        (["inference"], 1),
+        (["priors"], {"colour": 1}),
+        (["n_initial"], 10**9),
+        (["fill_every"], "often"),
+        (["random_state"], -1),
+        (["n_asked"], -1),
+        (["n_asked"], None),
+        (["searched_at"], "late"),
+        (["expected"], "much"),
+        (["expected"], [{}]),
+        (["record"], []),
+        (["record", "X"], [1.0, 2.0, 3.0]),
+        (["record", "X", 0], [1.0]),
+        (["record", "X", 0, 0], float("nan")),
+        (["record", "X", 0, 0], 1e308),
+        (["record", "y"], [1.0]),
+        (["record", "y", 0], None),
+        (["record", "noise", 0], -1.0),
+        (["record", "out"], [[1.0, 2.0]]),
+        (["record", "failed"], [[0.5, 0.0, float("inf")]]),
+        (["record", "reasons"], []),
+        (["record", "reasons"], [1]),
+        (["belief"], "no base64!"),
+        (["belief"], "bm8gYmVsaWVm"),
+        (["belief"], 7),
+    ],
+)
+def test_a_crafted_state_is_refused(state, path, value):
+    changed = json.loads(state)
+    node = changed
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    with pytest.raises(ValueError, match=r"\w+ \w+"):
+        rw.ActiveLearner.from_dict(changed)
+
+
+def test_a_state_that_lacks_something_is_refused(state):
+    for key in set(json.loads(state)) - {"format"}:
+        changed = json.loads(state)
+        del changed[key]
+        with pytest.raises(ValueError, match=f"state must have the key '{key}'"):
+            rw.ActiveLearner.from_dict(changed)
+    for key in json.loads(state)["record"]:
+        changed = json.loads(state)
+        del changed["record"][key]
+        with pytest.raises(ValueError, match=f"record must have the key '{key}'"):
+            rw.ActiveLearner.from_dict(changed)

@@ -430,3 +430,10 @@ def test_a_function_that_mentions_the_package_travels_to_other_processes():
     assert cloudpickle.loads(cloudpickle.dumps(rw)) is rw
     function = eval("lambda: package.Linear(2)", {"package": rw})  # of no module: pickled with what it mentions
     assert cloudpickle.loads(cloudpickle.dumps(function))() == rw.Linear(2)
+
+
+def test_a_value_beyond_floats_is_a_failure():
+    values = iter([1.0, 1e200, 2.0])
+    learner = rw.learn(lambda x: next(values), BOX, budget=3, progress=False, **RANDOM)
+    assert learner.y.tolist() == [1.0, 2.0]
+    assert learner.failed[0][1] == "returned 1e+200, beyond 1e+140: use other units"

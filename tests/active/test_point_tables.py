@@ -18,7 +18,7 @@ BAD_CSV = {
     "short line": ("a,b\n1,2\n3\n", ValueError, NOT_FINITE.format(1, "'b'", "nan")),
     "long line": ("a,b\n1,2\n3,4,5\n", ValueError, "must have the same number of columns in each line: .*line 3"),
     "too few names": ("a,b\n1,2,3\n3,4,5\n", ValueError, "must have one name for each column, got 2 and 3 columns"),
-    "same names": ("a,a\n1,2\n", ValueError, "names must differ from each other, got 'a' twice"),
+    "same names": ("a,a\n1,2\n", ValueError, "columns of different names, got 'a' more than once"),
     "no header": ("1,2\n3,4\n", ValueError, "must begin with a line of column names, got 1, 2"),
     "no rows": ("a,b\n", ValueError, "must have a line of column names and at least one row below it"),
     "empty": ("", ValueError, "must have a line of column names and at least one row below it"),
@@ -67,3 +67,20 @@ def test_arrays_need_no_pandas(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", guarded)
     monkeypatch.setattr(point_tables, "import_module", guarded)
     assert len(Pool(POINTS)) == 40
+
+
+def test_a_csv_file_in_another_encoding(tmp_path):
+    (tmp_path / "p.csv").write_bytes("größe,b\n1,2\n".encode("cp1252"))
+    with pytest.raises(ValueError, match=r"p\.csv is not UTF-8 text: save it as 'CSV UTF-8', or read it with pandas"):
+        Pool(tmp_path / "p.csv")
+
+
+def test_names_that_only_look_like_numbers(tmp_path):
+    (tmp_path / "p.csv").write_text("1_5,2_5\n1,2\n")
+    assert Pool(tmp_path / "p.csv").names == ("1_5", "2_5")
+
+
+def test_numbers_above_the_columns_of_a_frame_are_no_names():
+    pandas = importlib.import_module("pandas")
+    assert point_tables.read(pandas.DataFrame(POINTS))[1] is None
+    assert point_tables.read(pandas.DataFrame(POINTS, columns=["a", "b", "c"]))[1] == ("a", "b", "c")

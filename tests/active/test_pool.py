@@ -77,13 +77,22 @@ def test_numbers_of_other_kinds():
 def test_names():
     assert Pool(POINTS, ["x", "y", "z"]).names == ("x", "y", "z")
     frame = pd.DataFrame(POINTS, columns=[1, 2, 3])
-    assert Pool(frame).names == ("1", "2", "3")
+    assert Pool(frame).names is None  # numbers, as pandas gives them to columns without names
     assert Pool(frame, ["1", "2", "3"]).names == ("1", "2", "3")
-    with pytest.raises(ValueError, match=r"names must be those of the table, \('1', '2', '3'\), or be left out"):
-        Pool(frame, ["1", "3", "2"])
+    named = pd.DataFrame(POINTS, columns=["a", "b", "c"])
+    pool = Pool(named[["c", "a", "b"]], ["a", "b", "c"])
+    np.testing.assert_array_equal(pool.points, POINTS)
+    np.testing.assert_array_equal(pool.index_of(named[["b", "c", "a"]].iloc[3:5]), [3, 4])
+    np.testing.assert_array_equal(pool.find(named.loc[3, ["b", "c", "a"]]), [3])
+    again = Pool.from_dict(pool.to_dict(), named[["b", "c", "a"]])
+    assert again.digest == pool.digest
+    with pytest.raises(ValueError, match="points must have the columns 'a', 'b', 'd': 'd' missing and 'c' not known"):
+        Pool(named, ["a", "b", "d"])
+    with pytest.raises(ValueError, match=r"X must have the columns .*'c' missing"):
+        pool.index_of(named[["a", "b"]])
     with pytest.raises(ValueError, match="names must have one entry for each of the 3 inputs, got 2"):
         Pool(POINTS, ["a", "b"])
-    with pytest.raises(ValueError, match="names must differ from each other, got 'a' twice"):
+    with pytest.raises(ValueError, match="points must have columns of different names, got 'a' more than once"):
         Pool(pd.DataFrame(POINTS, columns=["a", "b", "a"]))
 
 

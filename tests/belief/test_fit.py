@@ -16,7 +16,7 @@ from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import DEFAULT, EFFORTS
 from ridgeway.testfunctions import from_model
 from tests.belief.problems import assert_same_predictions, fit, one_direction, rugged
-from tests.helpers import inputs
+from tests.helpers import Terminal, inputs, shown
 
 
 def two_directions(X, noise=0.05, seed=0):
@@ -287,3 +287,25 @@ def test_an_interrupted_search_says_so(monkeypatch):
     with pytest.warns(rw.RidgewayWarning, match="interrupted after 8 climbs"):
         belief = fit(X, one_direction(X), n_starts=40)
     assert belief.diagnostics.n_starts == 8
+
+
+def test_progress_as_a_line_of_the_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    X = inputs(15, 3)
+    quiet, shows = fit(X, one_direction(X)), fit(X, one_direction(X), progress=True)
+    assert quiet.log_evidence == shows.log_evidence
+    lines = shown(terminal.getvalue())
+    assert len(lines) > 1
+    assert lines[-1] == ""  # and it is taken away
+    fit(X, one_direction(X), progress=False)
+    assert shown(terminal.getvalue()) == lines
+
+
+@pytest.mark.parametrize("progress", ["yes", 1, object()])
+def test_progress_is_a_function_or_a_yes(progress):
+    X = inputs(10, 2)
+    with pytest.raises(TypeError, match="progress must be True, False, None or a function of a sentence, got"):
+        fit(X, one_direction(X), progress=progress)
+    with pytest.raises(TypeError, match="progress must be True"):
+        rw.ActiveLearner(rw.Box([0.0, 0.0], 1.0), rw.Linear(1), progress=progress)

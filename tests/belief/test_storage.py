@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -205,7 +207,7 @@ def test_no_pickle(tmp_path, sort):
         for name in file.files:
             assert not file[name].dtype.hasobject, name
         header = json.loads(str(file["header"]))
-    assert header["format"] == storage.FORMAT == 2
+    assert header["format"] == storage.FORMAT == 3
     assert header["components"][0] == {"embedding": {"name": "linear", "d": 1}, "is_line": False}
     assert header["embedding"] == {"name": "linear", "d": 1}
     assert header["kernel"] == {"name": "se"}
@@ -310,7 +312,7 @@ def test_wrong_file(tmp_path, write):
     gc.collect()  # a file left open is warned about here, not in some later test
 
 
-@pytest.mark.parametrize("number", [3, 0, "1", None])
+@pytest.mark.parametrize("number", [4, 0, "1", None])
 def test_wrong_format_number(tmp_path, belief, number):
     path = belief.save(tmp_path / "b.npz")
     with np.load(path) as file:
@@ -322,9 +324,115 @@ def test_wrong_format_number(tmp_path, belief, number):
         header["format"] = number
     np.savez(path, **{**arrays, "header": np.array(json.dumps(header))})
     with pytest.raises(
-        ValueError, match=rf"b\.npz has format {number!r}; this version of Ridgeway reads formats 1 and 2"
+        ValueError, match=rf"b\.npz has format {number!r}; this version of Ridgeway reads formats 1, 2, 3"
     ):
         rw.Belief.load(path)
+
+
+# -- files that someone else has made ----------------------------------------------------------
+
+
+def changed(content, **arrays):
+    """The bytes of a stored belief with some arrays replaced, or left out where they are ``None``."""
+    with np.load(io.BytesIO(content)) as file:
+        kept = {name: file[name] for name in file.files} | arrays
+    stream = io.BytesIO()
+    np.savez(stream, **{name: array for name, array in kept.items() if array is not None})
+    return stream.getvalue()
+
+
+def with_header(content, path, value):
+    """The bytes of a stored belief with one entry of its header replaced."""
+    with np.load(io.BytesIO(content)) as file:
+        header = json.loads(str(file["header"]))
+    node = header
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    return changed(content, header=np.array(json.dumps(header)))
+
+
+ARRAYS = ["y", "X", "center", "half_width", "space_Z", "Z", "noise", "theta_0", "factor_0"]
+
+
+CHANGES = ["missing", "longer", "flat", "NaN", "text", "enormous", "empty"]
+POSSIBLE = [("half_width", "enormous"), ("noise", "enormous")]
+
+
+@pytest.mark.parametrize(("name", "change"), [pair for pair in product(ARRAYS, CHANGES) if pair not in POSSIBLE])
+def test_arrays_that_do_not_fit_together_are_refused(belief, name, change):
+    content = storage.to_bytes(belief)
+    with np.load(io.BytesIO(content)) as file:
+        array = file[name]
+    other = {
+        "missing": None,
+        "longer": np.concatenate([array, array]),
+        "flat": array.ravel() if array.ndim > 1 else array[None],
+        "NaN": np.full_like(array, np.nan),
+        "text": array.astype(str),
+        "enormous": np.full_like(array, 1e305),
+        "empty": array[:0],
+    }[change]
+    with pytest.raises(ValueError, match="the stored belief is not a saved belief: "):
+        storage.from_bytes(changed(content, **{name: other}))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["embedding"], {"name": "linear", "d": 10**9}),
+        (["embedding"], {"name": "nonsense"}),
+        (["embedding"], {"name": "linear", "colour": "red"}),
+        (["embedding"], None),
+        (["components"], []),
+        (["components", 0, "embedding", "d"], 7),
+        (["weights"], [0.5]),
+        (["weights", 0], "much"),
+        (["weights"], []),
+        (["evidences"], [float("nan")]),
+        (["output"], [0.0, 0.0]),
+        (["output"], [0.0, 1e308]),
+        (["output"], [1.0]),
+        (["log_evidence"], None),
+        (["priors", "noise_floor"], -1.0),
+        (["priors", "noise_floor"], 1e308),
+        (["priors", "colour"], 1.0),
+        (["seed"], -1),
+        (["marginal"], "nonsense"),
+        (["inference"], ["nested"]),
+        (["diagnostics", "converged"], "yes"),
+        (["diagnostics", "optima"], []),
+        (["diagnostics", "warnings"], [1]),
+        (["diagnostics", "colour"], 1),
+        (["names"], ["a"]),
+        (["names"], 7),
+        (["units"], [1, 2, 3, 4]),
+    ],
+)
+def test_headers_that_make_no_sense_are_refused(belief, path, value):
+    content = with_header(storage.to_bytes(belief), path, value)
+    with pytest.raises(ValueError, match="the stored belief is not a saved belief: "):
+        storage.from_bytes(content)
+
+
+@pytest.mark.parametrize("kernel", [None, {"name": []}, {"name": "se", "colour": 1}, {"name": "unheard of"}])
+def test_kernels_that_make_no_sense_are_refused(belief, kernel):
+    with pytest.raises(ValueError, match="kernel"):
+        storage.from_bytes(with_header(storage.to_bytes(belief), ["kernel"], kernel))
+
+
+def test_a_header_without_end_is_refused(belief):
+    with pytest.raises(ValueError, match="the stored belief is not a saved belief"):
+        storage.from_bytes(changed(storage.to_bytes(belief), header=np.array(100_000 * "[")))
+
+
+def test_indices_of_sparse_inputs_stay_within_them():
+    content = storage.to_bytes(belief_about("tall sparse", rw.Linear(1)))
+    with np.load(io.BytesIO(content)) as file:
+        indices = file["X_indices"].copy()
+    indices[0] = 10**6
+    with pytest.raises(ValueError, match="the stored belief is not a saved belief"):
+        storage.from_bytes(changed(content, X_indices=indices))
 
 
 # -- kernels that are not built in -----------------------------------------------------------

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ridgeway as rw
@@ -90,3 +91,20 @@ def test_a_budget_that_several_share(campaign: Campaign) -> None:
         campaign.ask(2, budget=3)
     campaign.abandon(1)
     assert [t.id for t in campaign.ask(2, budget=3)] == [3, 4]
+
+
+def test_the_belief_knows_the_names_and_what_is_a_logarithm(campaign: Campaign) -> None:
+    for trial in campaign.ask(6):
+        campaign.tell(trial, trial.inputs["a"] + np.log10(trial.inputs["b"]))
+    table = pd.DataFrame({"b": [0.1, 1.0], "a": [0.2, 0.9]})
+    expected = campaign.predict(np.array([[0.2, 0.1], [0.9, 1.0]])).mean
+    np.testing.assert_array_equal(campaign.predict(table).mean, expected)
+    np.testing.assert_array_equal(campaign.predict({"b": [0.1, 1.0], "a": [0.2, 0.9]}).mean, expected)
+    belief = campaign.belief
+    assert belief.names == ("a", "log10 of b")
+    np.testing.assert_array_equal(belief.predict({"log10 of b": [-1.0, 0.0], "a": [0.2, 0.9]}).mean, expected)
+    with pytest.raises(ValueError, match="'log10 of b' missing and 'b' not known"):
+        belief.predict(table)
+    summary = campaign.summary()
+    assert summary is not None
+    assert {name for name, _ in summary["inputs"]} == {"a", "b"}  # shares are of the inputs as people know them

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -59,6 +60,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes, message: str)
     [
         ("abc", "row 2, column 'value': a number is expected, got 'abc'"),
         ("inf", "a finite number is expected"),
+        ("1_5", "row 2, column 'value': a number is expected, got '1_5'"),
         ('"1,234"', "may be a thousand or a decimal comma"),
         ('"1.234,5"', "a number is expected"),
     ],
@@ -110,3 +112,18 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> Non
         write_half()
     assert path.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "message"),
+    [
+        ([f"x{j}" for j in range(16_385)], [], "at most 16,384 columns, and 16,385 are needed: write .csv instead"),
+        (["a"], [[1]] * 1_048_576, "at most 1,048,576 rows, and 1,048,577 are needed: write .csv instead"),
+    ],
+)
+def test_more_than_a_sheet_of_excel_can_hold(tmp_path: Path, columns: list[str], rows: Any, message: str) -> None:
+    with pytest.raises(CampaignError, match=message):
+        sheets.write(tmp_path / "t.xlsx", columns, rows)
+    assert list(tmp_path.iterdir()) == []
+    sheets.write(tmp_path / "t.csv", columns, rows[:1])
+    assert sheets.read(tmp_path / "t.csv").columns == tuple(columns)

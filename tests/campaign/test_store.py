@@ -5,9 +5,14 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from sqlalchemy import event
 
 from ridgeway import Campaign, CampaignError
+from ridgeway.campaign import store
+from ridgeway.campaign.trial import Trial
 from tests import campaign_workers as workers
 from tests.campaign.sequences import sequence
 
@@ -98,3 +103,42 @@ def test_a_read_only_campaign_can_be_looked_at(tmp_path: Path, monkeypatch: pyte
     assert len(campaign.pending) == 1
     with pytest.raises(CampaignError, match=r"c\.sqlite: it is read-only"):
         campaign.ask()
+
+
+def _many(campaign: Campaign, n: int) -> pd.DataFrame:
+    """``n`` pending trials, put there without being chosen, and their results."""
+    x = np.round(np.random.default_rng(0).uniform(0.1, 1.0, (n, 2)), 5)
+    names = campaign.setup.names
+    kept = campaign._store
+    with kept.database.writing() as connection:
+        kept.add(connection, [Trial(i + 1, "asked", names, x[i]) for i in range(n)], asked=n)
+    values: list[object] = [float(i) for i in range(n)]
+    values[1] = "failed"
+    notes = ["wet" if i % 3 == 0 else None for i in range(n)]
+    return pd.DataFrame({"trial": range(1, n + 1), "a": x[:, 0], "b": x[:, 1], "value": values, "note": notes})
+
+
+def test_a_table_is_told_in_a_few_statements(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_PART", 7)  # several queries, as for a table of thousands
+    frame = _many(campaign, 60)
+    frame.loc[5, "a"] = 0.05  # made elsewhere
+    statements: list[str] = []
+    event.listen(campaign._store.database._engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
+    told = campaign.tell_table(frame.iloc[::-1])
+    assert sum(text.startswith("UPDATE ridgeway_trials") for text in statements) <= 5  # by the columns that change
+    assert (len(told.told), told.failed, told.moved) == (59, (2,), (6,))
+    trials = campaign.all_trials()
+    assert [t.value for t in trials] == [None if i == 1 else float(i) for i in range(60)]
+    assert [t.sequence for t in trials] == list(range(59, -1, -1))
+    assert [(t.notes or {}).get("note") for t in trials] == ["wet" if i % 3 == 0 else None for i in range(60)]
+    assert trials[5].x[0] == 0.05
+    assert trials[5].proposed is not None
+    assert trials[1].state == "failed"
+    assert len(campaign.tell_table(frame).already) == 60
+
+
+@pytest.mark.slow
+def test_a_table_of_more_rows_than_a_query_may_name(campaign: Campaign) -> None:
+    frame = _many(campaign, 40_000)
+    assert len(campaign.tell_table(frame).told) == 39_999
+    assert campaign.all_trials()[-1].value == 39_999.0

@@ -49,7 +49,7 @@ class _Scores:
 
     def __call__(self: Acquisition, belief: Belief, X: Any) -> Array:
         """Scores ``(n,)`` of points ``X (n, D)``."""
-        return score(self, outlook_of(belief), checks.inputs(X, belief.space.scaling.D))
+        return score(self, outlook_of(belief), belief.points(X))
 
     @property
     def jointly(self: Acquisition) -> Acquisition:
@@ -57,7 +57,7 @@ class _Scores:
 
     def with_gradient(self: Acquisition, belief: Belief, X: Any) -> tuple[Array, Array]:
         """Scores ``(n,)`` and their gradients in ``X``, ``(n, D)``."""
-        return score_with_gradient(self, outlook_of(belief), checks.inputs(X, belief.space.scaling.D))
+        return score_with_gradient(self, outlook_of(belief), belief.points(X))
 
 
 @dataclass(frozen=True)

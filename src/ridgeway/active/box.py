@@ -24,9 +24,11 @@ class Box:
     Each is a sequence of one number for each input, or a single number for all of them; two single
     numbers make a box of one input, or of as many as there are ``names``.
 
-    >>> box = Box([0.0, 20.0], [1.0, 80.0], names=["share", "temperature"])
+    Where there are ``names``, a table of points is brought into their order; ``units`` are shown beside them.
+
+    >>> box = Box([0.0, 20.0], [1.0, 80.0], names=["share", "temperature"], units=[None, "°C"])
     >>> box
-    Box(2 inputs: share in [0, 1], temperature in [20, 80])
+    Box(2 inputs: share in [0, 1], temperature [°C] in [20, 80])
     >>> box.contains([[0.5, 30.0], [0.5, 90.0]])
     array([ True, False])
     >>> box.filling(5, np.random.default_rng(0)).shape
@@ -36,8 +38,15 @@ class Box:
     lower: Array  # (D,)
     upper: Array  # (D,)
     names: tuple[str, ...] | None
+    units: tuple[str | None, ...] | None
 
-    def __init__(self, lower: npt.ArrayLike, upper: npt.ArrayLike, names: Sequence[str] | None = None):
+    def __init__(
+        self,
+        lower: npt.ArrayLike,
+        upper: npt.ArrayLike,
+        names: Sequence[str] | None = None,
+        units: Sequence[str | None] | None = None,
+    ):
         names = _names.checked(names)
         low, high = (_side(value, name) for value, name in ((lower, "lower"), (upper, "upper")))
         D = _number_of_inputs(low, high, names)
@@ -45,13 +54,19 @@ class Box:
         low, high = (np.broadcast_to(side, (D,)) + 0.0 for side in (low, high))  # a copy, without -0.0
         _check_sides(low, high, names)
         low.flags.writeable = high.flags.writeable = False
-        for field, value in (("lower", low), ("upper", high), ("names", names)):
+        shown = _names.checked_units(units, D)
+        for field, value in (("lower", low), ("upper", high), ("names", names), ("units", shown)):
             object.__setattr__(self, field, value)
 
     @property
     def D(self) -> int:
         """How many inputs."""
         return self.lower.shape[0]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each input is called where it is shown."""
+        return _names.labels(self.names, self.D, self.units)
 
     @property
     def bounds(self) -> tuple[Array, Array]:
@@ -62,7 +77,7 @@ class Box:
         """Which rows of ``X``, ``(n, D)``, lie in the box; ``tolerance`` is a share of each width."""
         if not tolerance >= 0.0:
             raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}")
-        X = checks.inputs(X)
+        X = checks.inputs(X, names=self.names)
         if X.shape[1] != self.D:
             raise ValueError(f"X must have one column for each of the {self.D} inputs of the box, got {X.shape[1]}")
         X = X.toarray() if sparse.issparse(X) else X
@@ -98,14 +113,17 @@ class Box:
     def to_dict(self) -> dict[str, Any]:
         """A description that JSON can hold, for :meth:`from_dict`."""
         names = None if self.names is None else list(self.names)
-        return {"kind": "box", "lower": self.lower.tolist(), "upper": self.upper.tolist(), "names": names}
+        units = None if self.units is None else list(self.units)
+        ends = {"lower": self.lower.tolist(), "upper": self.upper.tolist()}
+        return {"kind": "box", **ends, "names": names, "units": units}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Box:
         """The box that :meth:`to_dict` described."""
         if description.get("kind") != "box":
             raise ValueError(f"description must be of kind 'box', got {description.get('kind')!r}")
-        return cls(description["lower"], description["upper"], description["names"])
+        checks.keys(description, ("lower", "upper", "names"), "description")
+        return cls(description["lower"], description["upper"], description["names"], description.get("units"))
 
     def _from_unit(self, U: Array) -> Array:
         # A mean of the two ends cannot overflow as the width can; its rounding can leave the box.
@@ -120,12 +138,11 @@ class Box:
         return hash(self._key)
 
     @property
-    def _key(self) -> tuple[bytes, bytes, tuple[str, ...] | None]:
-        return self.lower.tobytes(), self.upper.tobytes(), self.names
+    def _key(self) -> tuple[Any, ...]:
+        return self.lower.tobytes(), self.upper.tobytes(), self.names, self.units
 
     def __repr__(self) -> str:
-        labels = self.names or [f"x{j}" for j in range(self.D)]
-        ranges = [f"{labels[j]} in [{self.lower[j]:g}, {self.upper[j]:g}]" for j in range(min(self.D, 4))]
+        ranges = [f"{self.labels[j]} in [{self.lower[j]:g}, {self.upper[j]:g}]" for j in range(min(self.D, 4))]
         return f"Box({self.D} input{'s' * (self.D > 1)}: {_names.listed(ranges)})"
 
 

@@ -34,7 +34,11 @@ def _parts(learner: ActiveLearner) -> tuple[list[tuple[str, str]], list[tuple[st
         return [*_setting(learner), ("belief", "none yet")], [], ()
     age = learner.record.n - belief.y.shape[0]
     state = ("belief", f"{age} observations old" if age else "up to date")
-    return [*_setting(learner), *facts(belief), state], inputs(belief, learner.space.names), belief.diagnostics.warnings
+    return (
+        [*_setting(learner), *facts(belief), state],
+        inputs(belief, learner.space.labels),
+        belief.diagnostics.warnings,
+    )
 
 
 def _setting(learner: ActiveLearner) -> list[tuple[str, str]]:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ridgeway import checks, names
+from ridgeway import checks, columns, names
 from ridgeway.active.pool import Pool
 from ridgeway.active.spaces import Space
 from ridgeway.types import Array
 
+_REACH = 1e100  # ranges of an input that a point may be away
 _SAME = 1e-6  # of an input's range: points this close are the same, because a spreadsheet may have rounded them
 
 
@@ -126,20 +127,36 @@ class Record:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], space: Space) -> Record:
-        """The record that :meth:`to_dict` described."""
+        """The record that :meth:`to_dict` described; refused if its parts do not fit together."""
+        checks.keys(values, ("X", "y", "noise", "out", "failed", "reasons"), "record")
 
         def points(name: str) -> Array:
-            return np.array(values[name], dtype=float).reshape(-1, space.D)
+            array = _stored(values[name], name)
+            if array.size and (array.ndim != 2 or array.shape[1] != space.D):
+                raise ValueError(f"{name} of record must have {space.D} columns, got shape {array.shape}")
+            array = array.reshape(-1, space.D)
+            _check_reach(array, space, f"{name} of record")
+            return array
 
-        y, noise = np.array(values["y"], dtype=float), np.array(values["noise"], dtype=float)
-        return cls(space, points("X"), y, noise, points("out"), points("failed"), tuple(values["reasons"]))
+        X, failed, reasons = points("X"), points("failed"), values["reasons"]
+        y, noise = _stored(values["y"], "y"), _stored(values["noise"], "noise")
+        if y.shape != X.shape[:1] or noise.shape != y.shape or np.any(noise < 0.0):
+            raise ValueError(
+                f"record must have one y and one noise of at least 0 for each of its {X.shape[0]} points, "
+                f"got shapes {y.shape} and {noise.shape}"
+            )
+        if not isinstance(reasons, list) or len(reasons) != len(failed) or not all(isinstance(r, str) for r in reasons):
+            raise ValueError(f"record must have a reason for each of its {len(failed)} failures, got {reasons!r:.80}")
+        return cls(space, X, y, noise, points("out"), failed, tuple(reasons))
 
     def _points(self, x: Any, outside: bool) -> Array:
+        x = columns.named_point(x)
         if np.ndim(x) == 1:
             x = np.asarray(x)[None]
-        X = checks.dense(checks.inputs(x, name="x"))
+        X = checks.dense(checks.inputs(x, name="x", names=self.space.names))
         if X.shape[1] != self.space.D:
             raise ValueError(f"x must have {self.space.D} inputs as the space has, got {X.shape[1]}")
+        _check_reach(X, self.space, "x")
         X = self._as_asked(X)
         if not outside:
             self._check_inside(X)
@@ -185,6 +202,7 @@ class Record:
             raise ValueError(
                 f"y must be finite, or NaN for an experiment that failed, but y[{bad[0]}] is {values[bad[0]]}"
             )
+        checks.outputs(values[~np.isnan(values)], int((~np.isnan(values)).sum()))
         return values
 
     def _settled(self, X: Array) -> Record:
@@ -201,3 +219,24 @@ class Record:
         lower, upper = self.space.bounds
         gaps: Array = np.abs((X - x) / (upper - lower)).max(axis=1, initial=0.0)
         return gaps
+
+
+def _check_reach(X: Array, space: Space, name: str) -> None:
+    """Raise for points so far outside the space that distances leave the range of floating point."""
+    lower, upper = space.bounds
+    with np.errstate(over="ignore"):
+        far = np.abs(X / (upper - lower)) > _REACH
+    if far.any():
+        i, j = np.argwhere(far)[0]
+        raise ValueError(
+            f"{name} must be within {_REACH:g} times the range of each input, but input "
+            f"{names.called(space.names, j)} of row {i} is {X[i, j]:g}"
+        )
+
+
+def _stored(value: Any, name: str) -> Array:
+    """A stored list of numbers, or of rows of them, as an array."""
+    array = checks.numeric(value, f"{name} of record")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} of record must be finite")
+    return array

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from ridgeway import checks
+from ridgeway import progress as progresses
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active import display, learner_storage, maximize
 from ridgeway.active.acquisition import Acquisition
@@ -26,7 +28,10 @@ from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
-from ridgeway.types import Array, Progress
+from ridgeway.types import Array, GivenProgress, Progress
+
+#: Points that one ask may give, and numbers that they may have: each is compared with all before it.
+MOST_POINTS, MOST_NUMBERS = 10_000, 2**27
 
 
 class ActiveLearner:
@@ -54,7 +59,7 @@ class ActiveLearner:
         A whole number. The same one gives the same sequence, also after :meth:`to_dict` and
         :meth:`from_dict` in between.
     progress
-        Called with a sentence before each longer piece of work.
+        Called with a sentence before each longer piece of work; ``True`` shows it as a line of the terminal.
 
     Examples
     --------
@@ -79,7 +84,7 @@ class ActiveLearner:
         n_initial: int | None = None,
         fill_every: int | None = 2,
         random_state: int = 0,
-        progress: Progress | None = None,
+        progress: GivenProgress = None,
     ) -> None:
         self.space = checks.instance(space, Space, "space", "a Box or a Pool")
         check_model(embedding, inference, marginal, priors, space.D)  # now, before an experiment costs anything
@@ -89,10 +94,12 @@ class ActiveLearner:
         self.inference = inference
         self.marginal: Marginal = marginal
         self.priors = priors
-        self.n_initial = default_size(embedding) if n_initial is None else checks.count(n_initial, "n_initial", 1)
+        self.n_initial = (
+            default_size(embedding) if n_initial is None else self._number_of_points(n_initial, "n_initial")
+        )
         self.fill_every = None if fill_every is None else checks.count(fill_every, "fill_every", 2)
         self.random_state = checks.count(random_state, "random_state")
-        self.progress = progress
+        self.progress: Progress | None = progresses.given(progress)
         self.record = Record.empty(space)
         self.n_asked = 0
         self.expected: Array = np.zeros(0)  # scores of the points of the last ask, nats for information
@@ -106,24 +113,39 @@ class ActiveLearner:
 
     # -- Algorithm 1 -------------------------------------------------------------------------
 
-    def ask(self, n: int | None = None) -> Array:
+    @overload
+    def ask(self, n: int | None = None, named: Literal[False] = False) -> Array: ...
+
+    @overload
+    def ask(self, n: int | None = None, *, named: Literal[True]) -> dict[str, Any]: ...
+
+    def ask(self, n: int | None = None, named: bool = False) -> Array | dict[str, Any]:
         """The next experiment, ``(D,)``, or the next ``n``, ``(n, D)``.
 
         They are pending until :meth:`tell`, :meth:`fail` or :meth:`withdraw` names them, and later
-        asks take them into account.
+        asks take them into account. ``named`` gives them by the names of the inputs: a dictionary of numbers, or
+        of columns for ``n`` points, which pandas makes a data frame of.
         """
-        many = 1 if n is None else checks.count(n, "n", 1)
+        if named and self.space.names is None:
+            raise ValueError(
+                "named must be False where the space has no names: give it some, as in Box(..., names=...)"
+            )
+        many = 1 if n is None else self._number_of_points(n)
         self.record.check_left(many)
         chosen = self._choose(many)
         self.record = self.record.with_pending(chosen.X)
         self.n_asked += many
         self.expected = chosen.scores
         X = chosen.X.copy()  # the caller may change it
+        if named:
+            values = X[0].tolist() if n is None else list(X.T)
+            return dict(zip(self.space.names, values, strict=True))
         return X[0] if n is None else X
 
     def tell(self, x: Any, y: Any, noise_variance: Any = None, outside: bool = False) -> None:
         """The outcome of experiments ``x``, ``(D,)`` or ``(n, D)``: a number or ``(n,)``.
 
+        ``x`` is an array, or a table or dictionary with the names of the space's inputs in any order.
         They need not have been asked for, and may repeat. NaN is recorded as a failure.
         ``noise_variance`` is what is known about the outcome's noise, in the squared units of ``y`` (the next
         experiment is taken to be as noisy as the median of those so far);
@@ -147,6 +169,7 @@ class ActiveLearner:
             raise ValueError("there is no belief before the first observation: ask(), then tell()")
         if self._belief is None or self._belief.y.shape[0] != n:
             self._belief, self._searched_at = self._refit(self.record, self._belief, self._searched_at, self.progress)
+            progresses.clear(self.progress)
         return self._belief
 
     def search_again(self) -> Belief:
@@ -260,7 +283,7 @@ class ActiveLearner:
         """What each of ``X (n, D)`` would teach now, given the pending points."""
         if self._score is None:
             raise ValueError(f"acquisition {self.acquisition!r} has no score")
-        X = checks.inputs(X, self.space.D)
+        X = checks.inputs(X, self.space.D, names=self.space.names)
         return acquisitions.score(self._score, self.outlook(), X)
 
     def preview(self, n: int = 1) -> maximize.Choice:
@@ -271,7 +294,16 @@ class ActiveLearner:
         n = checks.count(n, "n", 1)
         if isinstance(self.space, Pool):
             n = min(n, int(self.record.free.sum()))
+        n = self._number_of_points(n) if n else 0
         return self._choose(n) if n else maximize.Choice(np.zeros((0, self.space.D)), np.zeros(0), None, True)
+
+    def _number_of_points(self, n: Any, name: str = "n") -> int:
+        """``n`` if so many points can be chosen at once."""
+        n = checks.count(n, name, 1)
+        most = min(MOST_POINTS, max(1, MOST_NUMBERS // self.space.D))
+        if n > most:
+            raise ValueError(f"{name} must be at most {most:,} points of {self.space.D:,} inputs at a time, got {n:,}")
+        return n
 
     # -- how it shows itself -------------------------------------------------------------------
 
@@ -301,6 +333,8 @@ class ActiveLearner:
         """
         if belief is not None and belief.y.shape[0] > record.n:
             raise ValueError(f"belief must be of observations of the record, got {belief.y.shape[0]} of {record.n}")
+        if belief is not None and belief.names is None:  # stored before beliefs had names
+            belief = replace(belief, names=self.space.names, units=self.space.units)
         self.record, self.n_asked = record, n_asked
         self._belief, self._searched_at = belief, searched_at
 
@@ -310,7 +344,7 @@ class ActiveLearner:
 
     @classmethod
     def from_dict(
-        cls, state: dict[str, Any], points: Any = None, kernel: Kernel | None = None, progress: Progress | None = None
+        cls, state: dict[str, Any], points: Any = None, kernel: Kernel | None = None, progress: GivenProgress = None
     ) -> ActiveLearner:
         """The learner that :meth:`to_dict` described, exactly where it was.
 

@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ridgeway import checks
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active.history import Record
-from ridgeway.active.spaces import space_from_dict
+from ridgeway.active.spaces import Space, space_from_dict
 from ridgeway.belief import storage
 from ridgeway.gp import kernels
 from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.scaling import InputScaling
 
 if TYPE_CHECKING:
     from ridgeway.active.learner import ActiveLearner
-    from ridgeway.types import Progress
+    from ridgeway.belief.belief import Belief
+    from ridgeway.types import GivenProgress
 
 FORMAT = 1
+_KEYS = (
+    "space", "embedding", "acquisition", "kernel", "inference", "marginal", "priors", "n_initial", "fill_every",
+    "random_state", "record", "n_asked", "expected", "searched_at", "belief",
+)  # fmt: skip
 
 
 def to_dict(learner: ActiveLearner) -> dict[str, Any]:
@@ -49,18 +56,26 @@ def to_dict(learner: ActiveLearner) -> dict[str, Any]:
 
 
 def from_dict(
-    kind: type[ActiveLearner], state: Any, points: Any, kernel: Kernel | None, progress: Progress | None
+    kind: type[ActiveLearner], state: Any, points: Any, kernel: Kernel | None, progress: GivenProgress
 ) -> ActiveLearner:
     """The learner that ``state`` describes; see :meth:`ActiveLearner.from_dict`."""
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         found = state.get("format") if isinstance(state, dict) else state
-        raise ValueError(f"state must be a learner's of format {FORMAT}, got {found!r}")
-    resolved = kernels.from_dict(state["kernel"], kernel)
+        raise ValueError(f"state must be a learner's of format {FORMAT}, got {found!r:.80}")
+    try:
+        return _learner(kind, checks.keys(state, _KEYS, "state"), points, kernel, progress)
+    except (TypeError, AttributeError, ArithmeticError) as error:
+        raise ValueError(f"state is not a learner's: {error}") from error
+
+
+def _learner(
+    kind: type[ActiveLearner], state: dict[str, Any], points: Any, kernel: Kernel | None, progress: GivenProgress
+) -> ActiveLearner:
     learner = kind(
         space_from_dict(state["space"], points),
         storage.embedding_from_dict(state["embedding"]),
         state["acquisition"],
-        resolved,
+        kernels.from_dict(checks.keys(state["kernel"], ("name",), "kernel of state"), kernel),
         state["inference"],
         state["marginal"],
         None if state["priors"] is None else storage.priors_from_dict(state["priors"]),
@@ -69,12 +84,25 @@ def from_dict(
         state["random_state"],
         progress,
     )
-    stored = state["belief"]
-    belief = None if stored is None else storage.from_bytes(base64.b64decode(stored), kernel)
     record = Record.from_dict(state["record"], learner.space)
-    learner.resume(record, state["n_asked"], belief, state["searched_at"])
-    learner.expected = np.array([np.nan if value is None else value for value in state["expected"]])
+    belief = None if state["belief"] is None else _belief(state["belief"], kernel, learner.space)
+    n_asked, searched_at = (checks.count(state[key], f"{key} of state") for key in ("n_asked", "searched_at"))
+    learner.resume(record, n_asked, belief, searched_at)
+    expected = checks.instance(state["expected"], list, "expected of state", "a list")
+    learner.expected = checks.numeric([np.nan if value is None else value for value in expected], "expected of state")
     return learner
+
+
+def _belief(stored: Any, kernel: Kernel | None, space: Space) -> Belief:
+    try:
+        content = base64.b64decode(stored, validate=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"belief of state must be base64 text: {error}") from None
+    belief = storage.from_bytes(content, kernel)
+    found, expected = belief.space.scaling, InputScaling.from_bounds(*space.bounds)
+    if not (np.array_equal(found.center, expected.center) and np.array_equal(found.half_width, expected.half_width)):
+        raise ValueError("belief of state must be about the inputs of its space, within the same bounds")
+    return belief
 
 
 def _acquisition_name(acquisition: Any) -> str:

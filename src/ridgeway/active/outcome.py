@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway import checks
 from ridgeway.types import Array
 
 
@@ -45,6 +46,8 @@ def read(x: Array, future: Future[Any], seconds: float) -> Outcome:
     value = _number(future.result())
     if not math.isfinite(value):
         return Outcome(x, None, f"returned {value}", seconds)
+    if abs(value) > checks.LARGEST_OUTPUT:
+        return Outcome(x, None, f"returned {value:g}, beyond {checks.LARGEST_OUTPUT:g}: use other units", seconds)
     return Outcome(x, value, None, seconds)
 
 

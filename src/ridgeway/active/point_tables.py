@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import checks
+from ridgeway import checks, columns, written_numbers
 from ridgeway.names import called
 
 SUFFIXES = (".csv", ".parquet", ".npy")
@@ -55,10 +55,10 @@ def _from_array(points: Any) -> Any:
     return array if array.dtype.kind not in "fiub" else checks.owned(array)
 
 
-def _from_frame(frame: Any) -> tuple[Any, tuple[str, ...]]:
-    names = tuple(str(column) for column in frame.columns)
-    array = np.empty((len(frame), len(names)))
-    for j in range(len(names)):
+def _from_frame(frame: Any) -> tuple[Any, Names]:
+    names = columns.names_of(frame, "points")
+    array = np.empty(frame.shape)
+    for j in range(array.shape[1]):
         column = frame.iloc[:, j]
         plain = column.dtype.kind in "fiub"
         array[:, j] = (
@@ -82,7 +82,7 @@ def _numbers(cells: Any, name: str) -> Any:
 
 def _reads_as_number(cell: Any) -> bool:
     try:
-        float(cell)
+        written_numbers.decimal(cell) if isinstance(cell, str) else float(cell)
     except (TypeError, ValueError):
         return False
     return True
@@ -119,6 +119,11 @@ def _from_csv(path: Path, pandas: Any) -> tuple[Any, Names]:
         frame = pandas.read_csv(path, header=None, skiprows=1, low_memory=False, **exact)
     except pandas.errors.EmptyDataError:
         raise ValueError(f"{path} must have a line of column names and at least one row below it") from None
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{path} is not UTF-8 text: save it as 'CSV UTF-8', or read it with pandas.read_csv(..., encoding=...) and "
+            "hand over the data frame"
+        ) from None
     except pandas.errors.ParserError as error:
         raise ValueError(f"{path} must have the same number of columns in each line: {error}") from None
     if frame.shape[1] != len(header):

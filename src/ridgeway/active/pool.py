@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ridgeway import checks
+from ridgeway import checks, columns
 from ridgeway import names as _names
 from ridgeway.active import point_tables
 from ridgeway.active.rowindex import Indices, RowIndex
@@ -30,7 +30,8 @@ class Pool:
     ``points`` is an array (also a memory map, also of float32), a data frame of pandas, polars or
     pyarrow, or the path of a ``.csv`` file with a line of column names, a ``.parquet`` or a
     ``.npy`` file; the last is mapped into memory, not read. Arrays up to 256 MB are copied; larger
-    ones and maps are kept by reference and must not change.
+    ones and maps are kept by reference and must not change. ``names`` name the columns of an array, and say
+    in which order those of a table are taken.
 
     >>> pool = Pool([[0.0, 1.0], [0.5, 1.0], [1.0, 3.0]], names=["share", "load"])
     >>> pool
@@ -41,13 +42,15 @@ class Pool:
     array([2, 1])
     """
 
+    units: tuple[str | None, ...] | None = None  # a table of points has names alone
+
     def __init__(self, points: Any, names: Sequence[str] | None = None):
         self.path: str | None = str(points) if isinstance(points, str | Path) else None
         array, found = point_tables.read(points)
         names = _names.checked(names, array.shape[1])
         found = _names.checked(found)
-        if names is not None and found is not None and names != found:
-            raise ValueError(f"names must be those of the table, {found!r}, or be left out, got {names!r}")
+        if names is not None and found is not None:
+            array = columns.reordered(array, found, names, "points")
         self.names: tuple[str, ...] | None = found if names is None else names
         self.points: Any = array.view()  # (n, D)
         self.points.flags.writeable = False
@@ -60,6 +63,11 @@ class Pool:
     def D(self) -> int:
         """How many inputs."""
         return int(self.points.shape[1])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each input is called where it is shown."""
+        return _names.labels(self.names, self.D)
 
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """The points as ``(start, block)`` with ``size`` rows of float64 each, by default 16 MB of them."""
@@ -84,9 +92,12 @@ class Pool:
 
     def find(self, x: npt.ArrayLike) -> Indices:
         """Every index of a point equal to ``x``, ``(D,)``, ascending."""
-        if np.shape(x) != (self.D,):
-            raise ValueError(f"x must have shape ({self.D},), got {np.shape(x)}")
-        row = self._points_like([x])
+        point: Any = columns.named_point(x)
+        if not isinstance(point, Mapping):
+            if np.shape(point) != (self.D,):
+                raise ValueError(f"x must have shape ({self.D},), got {np.shape(point)}")
+            point = [point]
+        row = self._points_like(point)
         return self._equal(self._index.candidates(row)[0], row[0])
 
     def uniform(self, n: int, rng: np.random.Generator, exclude: npt.ArrayLike = ()) -> Indices:
@@ -145,6 +156,7 @@ class Pool:
         """The pool that :meth:`to_dict` described, from its file or from ``points``; refused if they differ."""
         if description.get("kind") != "pool":
             raise ValueError(f"description must be of kind 'pool', got {description.get('kind')!r}")
+        checks.keys(description, ("path", "shape", "digest", "names"), "description")
         points = description["path"] if points is None else points
         if points is None:
             raise ValueError("points must be given: the pool was made from an array, not from a file")
@@ -191,7 +203,7 @@ class Pool:
         return lower, upper
 
     def _points_like(self, X: Inputs) -> Array:
-        X = checks.inputs(X)
+        X = checks.inputs(X, names=self.names)
         if X.shape[1] != self.D:
             raise ValueError(f"X must have one column for each of the {self.D} inputs of the pool, got {X.shape[1]}")
         result: Array = X.toarray() if hasattr(X, "toarray") else X

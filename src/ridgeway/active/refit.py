@@ -99,6 +99,8 @@ class Refit:
                 n_starts=n_starts,
                 random_state=int(np.random.default_rng([self.random_state, 2, record.n]).integers(2**31)),
                 progress=progress,
+                names=record.space.names,
+                units=record.space.units,
             )
         return Refitted(belief, record.n if full else searched_at)
 

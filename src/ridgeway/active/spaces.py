@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ridgeway import checks
 from ridgeway.active.box import Box
 from ridgeway.active.pool import Pool
 
@@ -17,7 +18,7 @@ def space_from_dict(description: Mapping[str, Any], points: Any = None) -> Space
     >>> space_from_dict(Box(0.0, [1.0, 2.0]).to_dict())
     Box(2 inputs: x0 in [0, 1], x1 in [0, 2])
     """
-    kind = description.get("kind")
+    kind = checks.keys(description, (), "description").get("kind")
     if kind == "pool":
         return Pool.from_dict(description, points)
     if kind != "box":

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ridgeway import checks
+from ridgeway import names as _names
 from ridgeway.belief import transfer
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.belief.embedding_posterior import Directional, Embedded, EmbeddingPosterior, embedding_posterior
@@ -52,7 +53,9 @@ class Belief:
     """The posterior over embedding, scales, noise and function; made by :func:`ridgeway.fit`.
 
     A mixture of Gaussians over the hyperparameters, one for each mode with weight, each with
-    its conditioned process. Everything that takes points takes them in the user's units.
+    its conditioned process. Everything that takes points takes them in the user's units: an array
+    with columns in the order of the data's, or, where the data had names, a table with columns of these
+    names in any order. What a belief without names gets as a table is taken by position, with a warning.
     """
 
     posterior: Posterior
@@ -67,6 +70,8 @@ class Belief:
     X: Inputs  # as handed over; large arrays by reference
     y: Array
     draws: tuple[importance_sampling.WeightedDraws, ...] | None = None  # of theta, where they came from other data
+    names: tuple[str, ...] | None = None  # of the inputs, where the data had them
+    units: tuple[str | None, ...] | None = None  # of the inputs, where any has one
 
     # -- what it says about the function ---------------------------------------------------
 
@@ -76,7 +81,7 @@ class Belief:
         ``marginal`` is ``"map"`` (best mode, hyperparameters taken as known), ``"bbq"``, ``"mgp"`` or
         ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's.
         """
-        X = checks.inputs(X, self.space.scaling.D)
+        X = self.points(X)
         kind = checks.choice(self.marginal if marginal is None else marginal, MARGINALS, "marginal")
         parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
         mean, variance, plain = (np.concatenate(p) for p in zip(*parts, strict=True))
@@ -88,7 +93,7 @@ class Belief:
         ``½ log(variance / map variance)`` (paper eqs. 20-21); with several modes the variance is
         that of their mixture, so a point where the modes disagree tells much.
         """
-        X = checks.inputs(X, self.space.scaling.D)
+        X = self.points(X)
         kind: Marginal = "bbq" if self.marginal == "bbq" else "mgp"
         parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
         return np.concatenate([moments.information(part) for part in parts])
@@ -97,7 +102,7 @@ class Belief:
         self, X: Any, y: Any, marginal: Marginal | None = None, noise_variance: Any = None
     ) -> Array:
         """``log p(y | x, data)`` of new observations, ``(n,)``; ``noise_variance`` is their known part."""
-        X = checks.inputs(X, self.space.scaling.D)
+        X = self.points(X)
         y = checks.outputs(y, X.shape[0])
         known = checks.noise_variance(noise_variance, X.shape[0])
         prediction = self.predict(X, marginal)
@@ -115,7 +120,7 @@ class Belief:
         """The same hyperparameters on other data, in the same units: what was learned about the
         embedding, carried over to a new experiment (the paper's test protocol).
         """
-        X = checks.owned(checks.inputs(X, self.space.scaling.D))
+        X = checks.owned(self.points(X))
         y = checks.outputs(y, X.shape[0]).copy()
         known = checks.noise_variance(noise_variance, X.shape[0])
         noise = np.full(y.shape[0], self.posterior.priors.noise_floor**2)
@@ -151,7 +156,7 @@ class Belief:
 
     def embed(self, X: Any) -> Embedded:
         """``p(u | x)`` for points in the user's units: Gaussian with this mean and covariance."""
-        return self.embedding_posterior.embed(checks.inputs(X, self.space.scaling.D))
+        return self.embedding_posterior.embed(self.points(X))
 
     def sample_embeddings(self, n: int, random_state: Any = 0) -> Array:
         """``n`` draws of ``R``, ``(n, d, D)``, from the mixture of all modes."""
@@ -279,6 +284,11 @@ class Belief:
         n, D = self.X.shape
         return f"Belief({self.model}, n={n}, D={D}, log_evidence={self.log_evidence:.1f}, {self.diagnostics.status})"
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each input is called where it is shown: its name with its unit, or ``x0``, ``x1``, ..."""
+        return _names.labels(self.names, self.space.scaling.D, self.units)
+
     # -- parts -----------------------------------------------------------------------------
 
     @property
@@ -302,6 +312,10 @@ class Belief:
             return tuple(
                 importance_sampling.draw(c.posterior, c.gp.theta, c.factor, N_DRAWS, rng) for c in self.components
             )
+
+    def points(self, X: Any) -> Inputs:
+        """``X`` checked, with the columns of a table in the order of :attr:`names`."""
+        return checks.inputs(X, self.space.scaling.D, names=self.names)
 
     def _projected(self, X: Inputs) -> Iterator[tuple[Array, Array]]:
         """Reduced coordinates of ``X``, a bounded number of rows at a time."""

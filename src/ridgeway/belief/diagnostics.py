@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
+
+#: Values that a stored field may have, by the type that it is declared with.
+_KINDS: dict[str, Any] = {"bool": bool, "int": int, "float": int | float, "float | None": int | float | None}
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,17 @@ class Diagnostics:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Diagnostics:
+        """What :meth:`to_dict` described; refused if it is anything else."""
         values = dict(values)
+        for entry in fields(cls):
+            kind = _KINDS.get(str(entry.type))
+            if kind is not None and entry.name in values and not isinstance(values[entry.name], kind):
+                raise ValueError(f"{entry.name!r} of diagnostics must be {entry.type}, got {values[entry.name]!r:.80}")
+        numbers, sentences = values["optima"], values["warnings"]
+        if not numbers or not all(isinstance(number, int | float) for number in numbers):
+            raise ValueError(f"'optima' of diagnostics must be numbers, got {numbers!r:.80}")
+        if not all(isinstance(sentence, str) for sentence in sentences):
+            raise ValueError(f"'warnings' of diagnostics must be sentences, got {sentences!r:.80}")
         values["optima"], values["warnings"] = tuple(values["optima"]), tuple(values["warnings"])
         values["dimension_evidence"] = {int(d): value for d, value in values["dimension_evidence"].items()}
         return cls(**values)

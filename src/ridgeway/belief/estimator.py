@@ -73,6 +73,7 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
             kernel=self.kernel, inference=self.inference, marginal=self.marginal, bounds=self.bounds,
             standardize=self.standardize, priors=self.priors, noise_variance=noise_variance,
             n_starts=self.n_starts, random_state=self.random_state, effort=self.effort, n_jobs=self.n_jobs,
+            names=getattr(self, "feature_names_in_", None),
         )  # fmt: skip
         return self
 

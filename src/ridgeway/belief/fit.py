@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ridgeway import checks
+from ridgeway import checks, columns
+from ridgeway import names as _names
+from ridgeway import progress as progresses
 from ridgeway.belief import data_notes, transfer
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.fit_task import FitTask
@@ -26,9 +29,10 @@ from ridgeway.gp.scaling import InputScaling, OutputScaling, is_constant
 from ridgeway.inference import left_out
 from ridgeway.inference.nuts import Nuts
 from ridgeway.inference.settings import EFFORTS, SearchSettings
-from ridgeway.types import Progress, RandomState
+from ridgeway.types import GivenProgress, RandomState
 
 INFERENCES = ("nested", "map", "nuts")
+_LARGEST_RATIO = 1e300  # of a known noise variance to that of y, beyond which floating point ends
 
 
 def fit(
@@ -45,16 +49,20 @@ def fit(
     initial: Belief | None = None,
     random_state: RandomState = 0,
     n_starts: int | None = None,
-    progress: Progress | None = None,
+    progress: GivenProgress = None,
     effort: str | float = "normal",
     n_jobs: int = 1,
     settings: SearchSettings | None = None,
+    names: Sequence[str] | None = None,
+    units: Sequence[str | None] | None = None,
 ) -> Belief:
     """Fit the posterior over an embedding and the function on it.
 
     Parameters
     ----------
     X : (n, D) array, DataFrame or scipy.sparse matrix, in any units
+        The column names of a table are kept: what the belief is asked later about a table with the same columns in
+        another order is answered rightly, and other columns are refused.
         Arrays above 256 MB are kept by reference: do not change them afterwards.
     y : (n,) array, in any units
     embedding
@@ -85,7 +93,7 @@ def fit(
         Climbs of the search for modes at most, where ``effort`` should not decide; by default 1 beside an ``initial``
         belief.
     progress
-        Called with a sentence before each longer piece of work.
+        Called with a sentence before each longer piece of work; ``True`` shows it as a line of the terminal.
     effort
         How hard to search for modes: ``"quick"`` (a few seconds), ``"normal"``, ``"thorough"`` (minutes), or a
         number of seconds for the climbs. A search ends early where fresh starts keep finding the same best mode.
@@ -95,6 +103,9 @@ def fit(
     settings
         Every number that steers the search, in place of ``effort``; see
         :class:`ridgeway.inference.settings.SearchSettings`.
+    names, units
+        Of the inputs, one for each; by default the names are those of the table ``X``. A table is brought into the
+        order of ``names``.
 
     Examples
     --------
@@ -104,15 +115,24 @@ def fit(
     >>> belief.embedding.shape
     (1, 5)
     """
-    X = checks.owned(checks.inputs(X, finite=False))
+    names = _names.checked(columns.names_of(X) if names is None else names)
+    X = checks.owned(checks.inputs(X, finite=False, names=names))
     extent = checks.finite_range(X)
     n, D = X.shape
+    names, units = _names.checked(names, D), _names.checked_units(units, D)
     y = checks.outputs(y, n).copy()
+    checks.variation(y)
     check_model(embedding, inference, marginal, priors, D)
-    _check_start(initial, n_starts, D)
+    _check_start(initial, n_starts, D, names)
+    say = progresses.given(progress)
     box = checks.bounds(bounds, D)
     known = checks.noise_variance(noise_variance, n)
     rng = checks.generator(random_state)
+    output = OutputScaling.from_data(y, standardize, known)
+    if known is not None and known.max() / _LARGEST_RATIO > output.scale**2:
+        raise ValueError(
+            f"noise_variance must be in the squared units of y, got {known.max():g} where y varies by {output.scale:g}"
+        )
     scaling = InputScaling.from_range(*extent) if box is None else InputScaling.from_bounds(*box)
     sampler = Nuts() if inference == "nuts" else inference if isinstance(inference, Nuts) else None
     earlier = None if initial is None else (initial.X, initial.space)
@@ -123,7 +143,7 @@ def fit(
         y=y,
         known=known,
         space=space,
-        output=OutputScaling.from_data(y, standardize, known),
+        output=output,
         kernel=kernels.resolve(kernel),
         priors=priors or Priors(),
         inference="nested" if sampler is not None else str(inference),
@@ -131,16 +151,21 @@ def fit(
         seed=int(rng.integers(2**31)),
         n_starts=n_starts,
         notes=tuple(data_notes.notes(X, y, box, extent)),
-        progress=progress,
+        progress=say,
         settings=settings or _settings(effort),
         seconds=np.inf if isinstance(effort, str) else float(effort),
         n_jobs=checks.count(n_jobs, "n_jobs", 1),
     )
-    belief = _chosen_dimension(task, initial) if embedding == Linear("auto") else task.belief(embedding, initial)
-    belief = _checked(task, belief, initial)
-    if sampler is not None:
-        with blas_threads(n):
-            belief = sampled(belief, sampler, progress)
+    try:
+        belief = _chosen_dimension(task, initial) if embedding == Linear("auto") else task.belief(embedding, initial)
+        belief = _checked(task, belief, initial)
+        if sampler is not None:
+            with blas_threads(n):
+                belief = sampled(belief, sampler, say)
+    finally:
+        if progress is True:  # a line of our own
+            progresses.clear(say)
+    belief = replace(belief, names=names, units=units)
     for note in belief.diagnostics.warnings:
         warnings.warn(note, RidgewayWarning, stacklevel=2)
     return belief
@@ -168,11 +193,13 @@ def check_model(embedding: Any, inference: Any, marginal: Any, priors: Any, D: i
         raise TypeError(f"priors must be a Priors or None, got {priors!r}")
 
 
-def _check_start(initial: Any, n_starts: Any, D: int) -> None:
+def _check_start(initial: Any, n_starts: Any, D: int, names: tuple[str, ...] | None) -> None:
     if initial is not None and not isinstance(initial, Belief):
         raise TypeError(f"initial must be a Belief or None, got {initial!r}")
     if initial is not None and initial.space.scaling.D != D:
         raise ValueError(f"initial must be a belief about {D} inputs, got one about {initial.space.scaling.D}")
+    if initial is not None and None not in (initial.names, names) and initial.names != names:
+        raise ValueError(f"initial must be a belief about inputs with the names {names}, got {initial.names}")
     if n_starts is not None and (
         isinstance(n_starts, bool) or not isinstance(n_starts, int | np.integer) or n_starts < 1
     ):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
 
-from ridgeway.belief.belief import Belief
+from ridgeway import checks
+from ridgeway import names as _names
+from ridgeway.belief import archive
+from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.gp import kernels
 from ridgeway.gp.embeddings import Embedding
@@ -21,7 +24,7 @@ from ridgeway.gp.length_scales import Diagonal, Isotropic
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.priors import Priors
-from ridgeway.gp.process import LOG_OUTPUT_SCALE, N_GLOBAL, Data
+from ridgeway.gp.process import LARGEST, LOG_OUTPUT_SCALE, N_GLOBAL, Data
 from ridgeway.gp.rowspace import RowSpace
 from ridgeway.gp.scaling import InputScaling, OutputScaling
 from ridgeway.inference import line_model
@@ -30,8 +33,11 @@ from ridgeway.inference.mixture import Component
 from ridgeway.inference.settings import DEFAULT
 from ridgeway.types import Array, Inputs
 
-FORMAT = 2
-READABLE = (1, 2)  # format 1 says nothing about the models of components
+FORMAT = 3
+READABLE = (1, 2, 3)  # format 1 says nothing about the models of components, formats 1 and 2 nothing about names
+_INFERENCES = ("nested", "map", "nuts")
+_LARGEST_STANDARDISED = 1e100  # of inputs, outputs and spreads in units of order 1: far beyond any belief's
+_ROUNDING = 1e-6  # of weights that sum to 1
 _EMBEDDINGS: dict[str, type[Any]] = {cls.name: cls for cls in (Linear, Diagonal, Isotropic)}
 
 
@@ -86,6 +92,8 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
         "evidences": [c.log_evidence for c in belief.components],
         "components": [{"embedding": c.gp.embedding.to_dict(), "is_line": c.is_line} for c in belief.components],
         "diagnostics": belief.diagnostics.to_dict(),
+        "names": belief.names,
+        "units": belief.units,
     }
     arrays: dict[str, Any] = {
         "header": np.array(json.dumps(header, default=float)),
@@ -117,51 +125,97 @@ def load(path: str | Path, kernel: Kernel | None = None) -> Belief:
 
 def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None, X: Array | None = None) -> Belief:
     header, arrays = _read(stream, path)
+    if header.get("format") not in READABLE:
+        known = ", ".join(map(str, READABLE))
+        raise ValueError(f"{path} has format {header.get('format')!r}; this version of Ridgeway reads formats {known}")
+    resolved = kernels.from_dict(checks.keys(header.get("kernel"), ("name",), f"the kernel of {path}"), kernel)
     if X is not None:
         arrays["X"] = X
-    if header.get("format") not in READABLE:
-        known = " and ".join(map(str, READABLE))
-        raise ValueError(f"{path} has format {header.get('format')!r}; this version of Ridgeway reads formats {known}")
-    output = OutputScaling(*header["output"])
-    X = _inputs_from_arrays("X", arrays)
-    rows = None
-    if "L" in arrays:
-        rows = X if header["in_order"] else _inputs_from_arrays("rows", arrays)
+    try:
+        return _belief(header, arrays, resolved)
+    except KeyError as error:
+        raise ValueError(f"{path} is not a saved belief: it lacks {error}") from None
+    except (ValueError, TypeError, AttributeError, IndexError, ArithmeticError) as error:
+        raise ValueError(f"{path} is not a saved belief: {error}") from error
+
+
+def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> Belief:
+    """The belief, if everything fits together: a file may come from anyone."""
     scaling = InputScaling(arrays["center"], arrays["half_width"])
-    space = RowSpace(scaling, arrays["space_Z"], rows, arrays.get("L"), header["in_order"], header["used_qr"])
-    posterior = Posterior(
-        embedding_from_dict(header["embedding"]),
-        kernels.from_dict(header["kernel"], kernel),
-        Data(arrays["Z"], output.scaled(arrays["y"]), arrays["noise"]),
-        priors_from_dict(header["priors"]),
-        scaling.D,
-    )
+    _check_shape("center", scaling.center, (None,))
+    _check_shape("half_width", scaling.half_width, scaling.center.shape)
+    _check_shape("y", arrays["y"], (None,))
+    _check_shape("noise", arrays["noise"], arrays["y"].shape)
+    y, D = checks.outputs(arrays["y"], arrays["y"].shape[0]), scaling.D
+    n = y.shape[0]
+    X = _inputs_from_arrays("X", arrays, (n, D))
+    output = OutputScaling(*(_finite(value, "output") for value in header["output"]))
+    if not (output.scale > 0.0 and np.all(scaling.half_width > 0.0)):
+        raise ValueError("its scales must be positive")
+    embedding = embedding_from_dict(header["embedding"])
+    embedding.check(D)
+    space = _space(header, arrays, scaling, X)
+    _check_shape("Z", arrays["Z"], (n, space.r + (embedding.reduction == "distance")), _LARGEST_STANDARDISED)
+    noise = checks.noise_variance(arrays["noise"], n)
+    assert noise is not None
+    data, priors = Data(arrays["Z"], output.scaled(y), noise), priors_from_dict(header["priors"])
+    posterior = Posterior(embedding, kernel, data, priors, D)
     components = tuple(_component(header, arrays, i, posterior) for i in range(len(header["weights"])))
-    return Belief(
+    weights = np.array([c.weight for c in components])
+    if not (np.all(weights >= 0.0) and abs(weights.sum() - 1.0) < _ROUNDING):
+        raise ValueError(f"its components must have weights that sum to 1, got {weights.sum()}")
+    belief = Belief(
         posterior=posterior,
         space=space,
         output=output,
         components=components,
-        log_evidence=header["log_evidence"],
+        log_evidence=_finite(header["log_evidence"], "log_evidence"),
         diagnostics=Diagnostics.from_dict(header["diagnostics"]),
-        inference=header["inference"],
-        marginal=header["marginal"],
-        seed=header["seed"],
+        inference=checks.choice(header["inference"], _INFERENCES, "inference"),
+        marginal=checks.choice(header["marginal"], MARGINALS, "marginal"),
+        seed=checks.count(header["seed"], "seed"),
         X=X,
-        y=arrays["y"],
-        draws=_draws(arrays, len(components)),
+        y=y,
+        draws=_draws(arrays, components),
+        names=_names.checked(header.get("names"), D),
+        units=_names.checked_units(header.get("units"), D),
     )
+    with np.errstate(all="ignore"):
+        standardised = np.append(scaling.scaled(X[:1]), data.y)
+        answers = np.append(belief.predict(X[:1], "map"), belief.noise_variance)
+    if not (np.abs(standardised).max() < _LARGEST_STANDARDISED and np.isfinite(answers).all()):
+        raise ValueError("its numbers are so large that it predicts nothing")
+    return belief
+
+
+def _space(header: dict[str, Any], arrays: dict[str, Any], scaling: InputScaling, X: Inputs) -> RowSpace:
+    Z, L, rows = arrays["space_Z"], arrays.get("L"), None
+    if L is None:
+        _check_shape("space_Z", Z, (X.shape[0], scaling.D), _LARGEST_STANDARDISED)
+    else:
+        _check_shape("space_Z", Z, (X.shape[0], None), _LARGEST_STANDARDISED)
+        _check_shape("L", L, (Z.shape[1], Z.shape[1]))
+        shape = (Z.shape[1], scaling.D)
+        rows = _inputs_from_arrays("X" if header["in_order"] else "rows", arrays, shape)
+    return RowSpace(scaling, Z, rows, L, bool(header["in_order"]), bool(header["used_qr"]))
 
 
 def _component(header: dict[str, Any], arrays: dict[str, Any], i: int, posterior: Posterior) -> Component:
-    theta = arrays[f"theta_{i}"]
+    theta, factor = arrays[f"theta_{i}"], arrays[f"factor_{i}"]
+    _check_shape(f"theta_{i}", theta, (None,))
     if header["format"] == 1:
         embedding, is_line = _model_of_format_1(posterior, theta)
     else:
         description = header["components"][i]
-        embedding, is_line = embedding_from_dict(description["embedding"]), description["is_line"]
+        embedding, is_line = embedding_from_dict(description["embedding"]), bool(description["is_line"])
     model = line_model.model(posterior) if is_line else replace(posterior, embedding=embedding)
-    return Component(model, model.condition(theta), arrays[f"factor_{i}"], header["weights"][i], header["evidences"][i])
+    _check_shape(f"theta_{i}", theta, (model.n_parameters + N_GLOBAL,))
+    _check_shape(f"factor_{i}", factor, (theta.shape[0], None), _LARGEST_STANDARDISED)
+    gp = model.condition(theta)
+    if not np.isfinite(gp.alpha).all():
+        raise ValueError(f"its component {i} has no finite prediction")
+    weight, evidence = _finite(header["weights"][i], "weights"), _finite(header["evidences"][i], "evidences")
+    return Component(model, gp, factor, weight, evidence)
 
 
 def _model_of_format_1(posterior: Posterior, theta: Array) -> tuple[Embedding, bool]:
@@ -171,40 +225,66 @@ def _model_of_format_1(posterior: Posterior, theta: Array) -> tuple[Embedding, b
     return embedding, line_model.possible(posterior) and bool(theta[LOG_OUTPUT_SCALE] == fixed)
 
 
-def _draws(arrays: dict[str, Any], n: int) -> tuple[WeightedDraws, ...] | None:
+def _draws(arrays: dict[str, Any], components: tuple[Component, ...]) -> tuple[WeightedDraws, ...] | None:
     if "draws_0" not in arrays:
         return None
-    return tuple(
-        WeightedDraws(arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"], float(arrays[f"draw_shape_{i}"]))
-        for i in range(n)
-    )
+    found = []
+    for i, component in enumerate(components):
+        theta, weights = arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"]
+        _check_shape(f"draws_{i}", theta, (None, component.gp.theta.shape[0]), LARGEST)
+        _check_shape(f"draw_weights_{i}", weights, (theta.shape[0],), 1.0)
+        found.append(WeightedDraws(theta, weights, float(arrays[f"draw_shape_{i}"])))
+    return tuple(found)
 
 
 def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The header and arrays of a file that :func:`save` wrote, or an error that says it is not one."""
     try:
-        with np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = archive.read(stream)
         header = json.loads(str(arrays["header"]))
         if not isinstance(header, dict):
             raise ValueError("its header is no description")
-    except (ValueError, EOFError, TypeError, KeyError, AttributeError, BadZipFile) as error:
+    except (ValueError, KeyError, RecursionError) as error:
         raise ValueError(f"{path} is not a saved belief: {error}") from None
     return header, arrays
 
 
+def _check_shape(name: str, array: Array, shape: tuple[int | None, ...], most: float = np.inf) -> None:
+    """Raise unless an array has this shape, ``None`` being any number, and finite numbers of at most ``most``."""
+    fits = array.ndim == len(shape) and all(b is None or a == b for a, b in zip(array.shape, shape, strict=True))
+    if not fits or array.dtype != np.float64:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"its array {name!r} must be float64 of shape ({wanted}), got {array.dtype} of {array.shape}")
+    if not (np.isfinite(array) & (np.abs(array) <= most)).all():
+        raise ValueError(f"its array {name!r} must be finite, and at most {most:g}")
+
+
+def _finite(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"its {name!r} must be a finite number, got {value!r}")
+    return float(value)
+
+
 def priors_from_dict(description: dict[str, Any]) -> Priors:
     """Priors from what ``asdict`` made of them, JSON's lists as pairs again."""
+    checks.keys(description, (), "priors")
     settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in description.items()}
     if "log_scale_std" in settings:  # its name until the scale had a mean as well
         settings["log_scale"] = (0.0, settings.pop("log_scale_std"))
-    return Priors(**settings)
+    try:
+        return Priors(**settings)
+    except TypeError as error:
+        raise ValueError(f"priors must have the settings of Priors: {error}") from None
 
 
 def embedding_from_dict(description: dict[str, Any]) -> Embedding:
     """The embedding that ``description`` speaks of."""
-    description = dict(description)
-    built: Embedding = _EMBEDDINGS[description.pop("name")](**description)
+    description = dict(checks.keys(description, ("name",), "embedding"))
+    kind = _EMBEDDINGS[checks.choice(description.pop("name"), tuple(_EMBEDDINGS), "embedding")]
+    try:
+        built: Embedding = kind(**description)
+    except TypeError as error:
+        raise ValueError(f"embedding must have the settings of {kind.__name__}: {error}") from None
     return built
 
 
@@ -220,8 +300,14 @@ def _inputs_to_arrays(name: str, X: Inputs) -> dict[str, Any]:
     }
 
 
-def _inputs_from_arrays(name: str, arrays: dict[str, Any]) -> Inputs:
+def _inputs_from_arrays(name: str, arrays: dict[str, Any], shape: tuple[int, int]) -> Inputs:
     if name in arrays:
+        _check_shape(name, arrays[name], shape)
         return arrays[name]
-    parts = (arrays[f"{name}_data"], arrays[f"{name}_indices"], arrays[f"{name}_indptr"])
-    return sparse.csr_matrix(parts, shape=tuple(arrays[f"{name}_shape"]))
+    data, indices, indptr = (arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    _check_shape(f"{name}_data", data, (None,))
+    if tuple(arrays[f"{name}_shape"].tolist()) != shape:
+        raise ValueError(f"its array {name!r} must have the shape {shape}")
+    X = sparse.csr_matrix((data, indices, indptr), shape=shape)
+    X.check_format(full_check=True)  # an index beyond the shape would be read from foreign memory
+    return X

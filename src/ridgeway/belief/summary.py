@@ -22,7 +22,7 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
     top = checks.count(top, "top", 1)
     if names is not None and len(names) != D:
         raise ValueError(f"names must have one entry for each of the {D} inputs, got {len(names)}")
-    labels = [f"x{j}" for j in range(D)] if names is None else [str(name) for name in names]
+    labels = belief.labels if names is None else [str(name) for name in names]
     noise = np.sqrt(belief.noise_variance)
     lines = [
         f"{belief.model} on {n} observations of {D} inputs, {belief.inference} inference",
@@ -39,7 +39,7 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
     return "\n".join(lines)
 
 
-def _inputs(belief: Belief, labels: list[str], top: int) -> list[str]:
+def _inputs(belief: Belief, labels: Sequence[str], top: int) -> list[str]:
     share = belief.importances()
     order = np.argsort(-share)[:top]
     width = min(28, max(len(labels[j]) for j in order))

@@ -273,13 +273,16 @@ class Campaign:
         """What is known now; read from the database, or fitted and kept there after new outcomes."""
         return self._looked().belief()
 
-    def predict(self, X: Any) -> Prediction:
-        """Mean and variance of the output at ``X``: a table of inputs by name, or ``(n, k)`` in their order."""
-        return self.belief.predict(self._coordinates(X))
+    def predict(self, X: Any, encoding: str | None = None) -> Prediction:
+        """Mean and variance of the output at ``X``: a table of inputs by name, or ``(n, k)`` in their order.
 
-    def score(self, X: Any) -> Array:
+        ``encoding`` is that of a CSV file which is not UTF-8.
+        """
+        return self.belief.predict(self._coordinates(X, encoding))
+
+    def score(self, X: Any, encoding: str | None = None) -> Array:
         """The expected information of an experiment at each row of ``X``, in nats, given the pending trials."""
-        return self._looked().scores(self._coordinates(X))
+        return self._looked().scores(self._coordinates(X, encoding))
 
     def should_stop(self) -> Advice:
         """Whether more experiments are worth it, with the reasons."""
@@ -343,12 +346,12 @@ class Campaign:
                 self._store.keep(connection, chain.fit)
         return chain
 
-    def _coordinates(self, X: Any) -> Array:
+    def _coordinates(self, X: Any, encoding: str | None) -> Array:
         from ridgeway import checks
 
         if isinstance(X, str | Path) or hasattr(X, "columns"):
-            return self.setup.coordinates(results.points(_sheet(X, None), self.setup))
-        return self.setup.coordinates(checks.dense(checks.inputs(X, len(self.setup.names))))
+            return self.setup.coordinates(results.points(_sheet(X, encoding), self.setup))
+        return self.setup.coordinates(checks.dense(checks.inputs(X, len(self.setup.names), names=self.setup.names)))
 
     @cached_property
     def _stored_pool(self) -> tuple[Pool, dict[str, list[str]]] | None:

@@ -29,7 +29,7 @@ def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...]) -> dict[st
 
     R = embedding_draws.embeddings(belief)
     shares = embedding_draws.Interval.of(embedding_draws.shares(belief, R))
-    varied = setup.names if setup.inputs is None else setup.inputs.box.names or ()
+    varied = setup.names if setup.inputs is None else [setup.names[j] for j in setup.inputs.free]
     order = np.argsort(-shares.mean, kind="stable")[:_INPUTS]
     k, step = 0, None
     try:

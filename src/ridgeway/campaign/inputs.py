@@ -52,7 +52,7 @@ class Input:
     @property
     def label(self) -> str:
         """Name and unit, as they stand above a column."""
-        return _label(self.name, self.unit)
+        return _names.with_unit(self.name, self.unit)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Fixed:
     @property
     def label(self) -> str:
         """Name and unit, as they stand above a column."""
-        return _label(self.name, self.unit)
+        return _names.with_unit(self.name, self.unit)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class InputList:
     >>> rate, stages = Input("rate", 0.01, 1.0, log=True), Input("stages", 1, 4, integer=True)
     >>> inputs = InputList((rate, Fixed("load", 3.0), stages))
     >>> inputs.box
-    Box(2 inputs: rate in [-2, 0], stages in [1, 4])
+    Box(2 inputs: log10 of rate in [-2, 0], stages in [1, 4])
     >>> inputs.proposals(np.array([[-1.0, 2.7]]))
     array([[0.1, 3. , 3. ]])
     >>> inputs.coordinates(np.array([[0.1, 3.0, 3.0]]))
@@ -130,14 +130,15 @@ class InputList:
     @cached_property
     def axes(self) -> tuple[str, ...]:
         """Labels of what the learner sees: those that vary, by their logarithm where the scale is one."""
-        return tuple(f"log10 of {item.label}" if item.log else item.label for item in self._free)
+        return self.box.labels
 
     @cached_property
     def box(self) -> Box:
-        """Where the learner may go."""
+        """Where the learner may go; a logarithm is called so, lest a table of the values themselves be taken for it."""
         from ridgeway.active.box import Box
 
-        return Box(*self._logged(self._ends), names=[item.name for item in self._free])
+        names = [f"log10 of {item.name}" if item.log else item.name for item in self._free]
+        return Box(*self._logged(self._ends), names=names, units=[item.unit for item in self._free])
 
     def proposals(self, X: Array) -> Array:
         """Values ``(n, k)`` to propose for the learner's points ``X (n, D)``: rounded, and within the ends."""
@@ -218,10 +219,6 @@ def _round(values: Array, decimals: Array) -> Array:
     decimals = np.broadcast_to(decimals, values.shape)
     flat = [round(v, int(d)) for v, d in zip(values.ravel().tolist(), decimals.ravel().tolist(), strict=True)]
     return np.array(flat).reshape(values.shape)
-
-
-def _label(name: str, unit: str | None) -> str:
-    return name if unit is None else f"{name} [{unit}]"
 
 
 def _check_name(name: Any, unit: Any) -> None:

@@ -16,9 +16,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ridgeway import written_numbers
 from ridgeway.errors import CampaignError
 
 READABLE = (".csv", ".txt", ".tsv", ".xlsx", ".parquet")
+_EXCEL_COLUMNS, _EXCEL_ROWS = 16_384, 1_048_576  # that a sheet can have
 WRITABLE = (".csv", ".tsv", ".xlsx", ".parquet", ".json")
 
 
@@ -58,7 +60,7 @@ class Sheet:
                 )
             plain = plain.replace(",", ".")
         try:
-            return float(plain)
+            return written_numbers.decimal(plain)
         except ValueError:
             raise CampaignError(f"{self.at(row, column)}: a number is expected, got {text!r}") from None
 
@@ -190,11 +192,13 @@ def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = F
 
 def _header(names: Sequence[str], source: str) -> tuple[str, ...]:
     columns = tuple(name.strip() for name in names)
+    seen: set[str] = set()
     for j, name in enumerate(columns):
         if not name:
             raise CampaignError(f"{source}: column {j + 1} has no name: write one above it, or remove the column")
-        if name in columns[:j]:
+        if name in seen:
             raise CampaignError(f"{source}: two columns are called {name!r}: rename or remove one")
+        seen.add(name)
     return columns
 
 
@@ -211,7 +215,7 @@ def _decoded(path: Path, encoding: str | None) -> str:
         line = content[: error.start].count(b"\n") + 1
         raise CampaignError(
             f"{path}, row {line}: this is not {encoding.removesuffix('-sig').upper()} text: save the file as "
-            "'CSV UTF-8', or name its encoding, for example --encoding cp1252"
+            "'CSV UTF-8', or name its encoding, for example --encoding cp1252 (in Python: encoding='cp1252')"
         ) from None
     if "\0" in text:
         raise CampaignError(f"{path} is not a text file: save it as 'CSV UTF-8' or as .xlsx")
@@ -241,6 +245,11 @@ def _excel_rows(path: Path) -> list[tuple[Any, ...]]:
 
 
 def _write_excel(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    for found, most, what in ((len(columns), _EXCEL_COLUMNS, "columns"), (len(rows) + 1, _EXCEL_ROWS, "rows")):
+        if found > most:
+            raise CampaignError(
+                f"an Excel sheet has at most {most:,} {what}, and {found:,} are needed: write .csv instead"
+            )
     from openpyxl import Workbook
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
 from ridgeway.campaign import schema
 from ridgeway.campaign.database import Database
 from ridgeway.campaign.trial import Trial, pack, unpack
 from ridgeway.errors import BudgetSpentError, CampaignError
+
+_PART = 5_000  # numbers in one query: databases allow some ten thousand
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,12 @@ class Store:
     def _trials(self, connection: Connection, numbers: Sequence[int] | None = None) -> tuple[Trial, ...]:
         table = schema.trials
         query = select(table).where(table.c.campaign == self.id).order_by(table.c.number)
-        if numbers is not None:
-            query = query.where(table.c.number.in_(numbers))
-        return tuple(self._trial(row) for row in connection.execute(query))
+        if numbers is None:
+            return tuple(self._trial(row) for row in connection.execute(query))
+        wanted = sorted(set(numbers))
+        parts = [wanted[i : i + _PART] for i in range(0, len(wanted), _PART)]
+        rows = (row for part in parts for row in connection.execute(query.where(table.c.number.in_(part))))
+        return tuple(self._trial(row) for row in rows)
 
     def _trial(self, row: Any) -> Trial:
         return Trial(
@@ -146,10 +151,17 @@ class Store:
     def settle(self, connection: Connection, changes: Iterable[tuple[Trial, dict[str, Any]]]) -> None:
         """Give trials their outcomes, each with the next place in the order of outcomes."""
         campaign, sequence = schema.campaigns.c, self.counters(connection).n_settled
+        by, at = who(), now()
+        alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}  # by the columns that change: each is one statement
         for trial, values in changes:
-            stamp = {"settled_by": who(), "settled_at": now(), "sequence": sequence}
-            self.change(connection, trial, **stamp, **values)
+            stamped = {"settled_by": by, "settled_at": at, "sequence": sequence, **values}
+            alike.setdefault(tuple(stamped), []).append({"trial_number": trial.id, **stamped})
             sequence += 1
+        table = schema.trials
+        where = and_(table.c.campaign == self.id, table.c.number == bindparam("trial_number"))
+        for columns, rows in alike.items():
+            statement = update(table).where(where).values({name: bindparam(name) for name in columns})
+            connection.execute(statement, rows)
         connection.execute(update(schema.campaigns).where(campaign.id == self.id).values(n_settled=sequence))
 
     def log(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
+from ridgeway import written_numbers
 from ridgeway.campaign.results import Result, moved
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.store import Store, json_of, now, who
@@ -188,7 +189,8 @@ def reclaim(store: Store, limit: str) -> list[Trial]:
 def finite(value: Any, name: str) -> float:
     """A finite number."""
     try:
-        number = float(np.asarray(value, dtype=float).reshape(()))
+        plain = written_numbers.decimal(value) if isinstance(value, str) else value
+        number = float(np.asarray(plain, dtype=float).reshape(()))
     except (TypeError, ValueError):
         raise CampaignError(f"{name} must be a number, got {value!r}") from None
     if not math.isfinite(number):

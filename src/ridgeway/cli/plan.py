@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ridgeway import written_numbers
 from ridgeway.campaign import sheets
 from ridgeway.campaign.inputs import Fixed, Input
 from ridgeway.campaign.sheets import Sheet
@@ -35,6 +36,7 @@ class Plan:
     output: str = "value"
     unit: str | None = None
     learning: dict[str, Any] = field(default_factory=dict)  # words and numbers, as a file has them
+    encoding: str | None = None  # of the pool's file, where it is not UTF-8
 
     def create(self, where: str) -> Any:
         """The campaign."""
@@ -49,15 +51,18 @@ class Plan:
         elif self.inputs:
             raise CampaignError("a campaign has inputs or a pool, not both: a pool's columns are its inputs")
         else:
-            columns, points, labels = pool_of(sheets.read(self.pool), self.labels, self.categories)
+            columns, points, labels = pool_of(sheets.read(self.pool, self.encoding), self.labels, self.categories)
             space = Pool(points, columns)
         name = self.name or (Path(where).stem if "://" not in where else "campaign")
         options = _options(self.learning)
         return Campaign.create(where, name, space, output=self.output, unit=self.unit, labels=labels, **options)
 
 
-def from_toml(path: Path) -> Plan:
-    """The plan in a TOML file; a key that is not known is refused, with the one that was perhaps meant."""
+def from_toml(path: Path, encoding: str | None = None) -> Plan:
+    """The plan in a TOML file; a key that is not known is refused, with the one that was perhaps meant.
+
+    ``encoding`` is that of the sheets it names; the file itself is UTF-8.
+    """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -72,14 +77,14 @@ def from_toml(path: Path) -> Plan:
     if "inputs" in content:
         if not isinstance(content["inputs"], str):
             raise CampaignError(f"{where}: 'inputs' names a sheet; for one input after another write [[input]]")
-        inputs += from_table(path.parent / content["inputs"])
+        inputs += from_table(path.parent / content["inputs"], encoding)
     for kind, allowed, built in (("input", _INPUT, Input), ("fixed", _FIXED, Fixed)):
         entries = content.get(kind, [])
         if not isinstance(entries, list):
             raise CampaignError(f"{where}: write [[{kind}]] with two brackets on either side, once for each input")
         for i, entry in enumerate(entries):
             inputs.append(_item(built, entry, allowed, f"{where}, [[{kind}]] number {i + 1}"))
-    plan = Plan(name=content.get("name"), inputs=tuple(inputs))
+    plan = Plan(name=content.get("name"), inputs=tuple(inputs), encoding=encoding)
     plan = replace(plan, learning={key: content[key] for key in content if key in _LEARNING})
     plan = _with_output(plan, content.get("output", {}), where)
     return _with_pool(plan, content.get("pool", {}), path)
@@ -99,7 +104,7 @@ def from_words(text: str, fixed: bool = False) -> Input | Fixed:
     if len(words) < least or len(units) > 1:
         raise CampaignError(f"{option} {text!r} must read '{expected}'")
     try:
-        numbers = [float(word) for word in words[1:least]]
+        numbers = [written_numbers.decimal(word) for word in words[1:least]]
     except ValueError:
         raise CampaignError(f"{option} {text!r} must read '{expected}', with numbers after the name") from None
     unit = units[0] if units else None
@@ -108,9 +113,9 @@ def from_words(text: str, fixed: bool = False) -> Input | Fixed:
     return Input(words[0], numbers[0], numbers[1], unit, "log" in flags, "integer" in flags)
 
 
-def from_table(path: Path) -> list[Input | Fixed]:
+def from_table(path: Path, encoding: str | None = None) -> list[Input | Fixed]:
     """Inputs from a sheet with the columns name, lower, upper and perhaps unit, log, integer, value."""
-    sheet = sheets.read(path)
+    sheet = sheets.read(path, encoding)
     columns = {name.lower(): j for j, name in enumerate(sheet.columns)}
     _check_keys(columns, _INPUT | _FIXED, str(path))
     if "name" not in columns:

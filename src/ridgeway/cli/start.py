@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, same_campaign, show_record
+from ridgeway.cli import strict
+from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
 
 Texts = list[str]
@@ -28,7 +29,10 @@ def init(
     unit: Annotated[str | None, typer.Option("--output-unit", help="Its unit.")] = None,
     directions: Annotated[str | None, typer.Option("--directions", "-d", help="How many, or auto.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="bald, information, uncertainty, random, ...")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="One number that reproduces every choice.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="One number that reproduces every choice.", **strict.whole(0))
+    ] = None,
+    encoding: Encoding = None,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
@@ -44,8 +48,8 @@ def init(
       ridgeway init plan.toml
       ridgeway init --pool candidates.csv --label id
     """
-    start = from_toml(plan) if plan is not None else Plan()
-    items = [*start.inputs, *(from_table(table) if table is not None else ())]
+    start = from_toml(plan, encoding) if plan is not None else Plan(encoding=encoding)
+    items = [*start.inputs, *(from_table(table, encoding) if table is not None else ())]
     items += [from_words(text) for text in inputs or ()] + [from_words(text, True) for text in fixed or ()]
     given = {"directions": _directions(directions), "acquisition": acquisition, "random_state": seed}
     made = replace(
@@ -66,8 +70,8 @@ def init(
 
 
 def demo(
-    observations: Annotated[int, typer.Option(help="Experiments to learn from.")] = 80,
-    inputs: Annotated[int, typer.Option(help="Inputs of the function.")] = 20,
+    observations: Annotated[int, typer.Option(help="Experiments to learn from.", **strict.whole(1))] = 80,
+    inputs: Annotated[int, typer.Option(help="Inputs of the function.", **strict.whole(1))] = 20,
 ) -> None:
     """Watch a function of many inputs being learned, actively and at random (about a minute).
 
@@ -81,7 +85,7 @@ def demo(
 
 
 def _directions(text: str | None) -> int | str | None:
-    return int(text) if text is not None and text.isdigit() else text
+    return int(text) if text is not None and text.isascii() and text.isdigit() else text
 
 
 def _plural(n: int, noun: str) -> str:

@@ -11,6 +11,7 @@ import typer
 from ridgeway.campaign import sheets, table
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import Trial
+from ridgeway.cli import strict
 from ridgeway.cli.common import (
     DEFAULT,
     Comma,
@@ -32,13 +33,13 @@ from ridgeway.cli.common import (
 )
 from ridgeway.errors import CampaignError
 
-Number = Annotated[int, typer.Argument(help="The trial's number.")]
+Number = Annotated[int, typer.Argument(help="The trial's number.", **strict.whole())]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept with the trial.")]
 Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file.")]
 
 
 def ask(
-    n: Annotated[int, typer.Option("-n", help="How many.", min=1)] = 1,
+    n: Annotated[int, typer.Option("-n", help="How many.", **strict.whole(1))] = 1,
     output: Output = None,
     force: Force = False,
     comma: Comma = False,
@@ -135,8 +136,10 @@ def fail(
 def correct(
     trial: Number,
     reason: Reason,
-    value: Annotated[float | None, typer.Option("--value", help="The right value.")] = None,
-    sigma: Annotated[float | None, typer.Option("--sigma", help="Standard deviation of its noise.")] = None,
+    value: Annotated[float | None, typer.Option("--value", help="The right value.", **strict.decimal())] = None,
+    sigma: Annotated[
+        float | None, typer.Option("--sigma", help="Standard deviation of its noise.", **strict.decimal())
+    ] = None,
     discard: Annotated[bool, typer.Option("--discard", help="There is no right value: count it as failed.")] = False,
     where: Where = DEFAULT,
     name: Name = None,
@@ -229,7 +232,7 @@ def export(
 
 def seconds(text: str) -> float:
     """An age in words as seconds."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", text)
     if found is None:
         raise CampaignError(f"an age must read like 90s, 30m, 12h or 3d, got {text!r}")
     return float(found[1]) * {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}[found[2]]

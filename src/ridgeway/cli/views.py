@@ -13,9 +13,11 @@ from ridgeway.campaign import fit_summary, results, sheets, table
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.stopping import Advice, about_directions
 from ridgeway.campaign.trial import Trial
+from ridgeway.cli import strict
 from ridgeway.cli.common import (
     DEFAULT,
     Comma,
+    Encoding,
     Force,
     Format,
     Name,
@@ -81,6 +83,7 @@ def predict(
     output: Output = None,
     force: Force = False,
     comma: Comma = False,
+    encoding: Encoding = None,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
@@ -93,7 +96,7 @@ def predict(
       ridgeway predict grid.csv -o predicted.xlsx
     """
     check_new(output, force)
-    campaign, sheet = opened(where, name), sheets.read(file)
+    campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
     with shown_progress(campaign):
         prediction = campaign.predict(values)
@@ -107,10 +110,11 @@ def predict(
 
 def score(
     file: Sheet,
-    top: Annotated[int, typer.Option("--top", help="How many of the best to show.", min=1)] = 10,
+    top: Annotated[int, typer.Option("--top", help="How many of the best to show.", **strict.whole(1))] = 10,
     output: Output = None,
     force: Force = False,
     comma: Comma = False,
+    encoding: Encoding = None,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
@@ -122,7 +126,7 @@ def score(
       ridgeway score pool.parquet --top 10
     """
     check_new(output, force)
-    campaign, sheet = opened(where, name), sheets.read(file)
+    campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
     with shown_progress(campaign):
         nats = campaign.score(values)

@@ -147,6 +147,8 @@ def to_dict(kernel: Kernel) -> dict[str, Any]:
 def from_dict(description: dict[str, Any], kernel: Kernel | None = None) -> Kernel:
     """The kernel that :func:`to_dict` described; one that is not built in must be passed as ``kernel``."""
     name = description["name"]
+    if not isinstance(name, str):
+        raise ValueError(f"kernel must have a name, got {name!r:.80}")
     if kernel is not None:
         kernel = resolve(kernel)
         if kernel.name != name:
@@ -154,5 +156,8 @@ def from_dict(description: dict[str, Any], kernel: Kernel | None = None) -> Kern
         return kernel
     if name not in _BUILT_IN:
         raise ValueError(f"kernel {name!r} is not built in: pass it as `kernel=`")
-    built: Kernel = _BUILT_IN[name](**description)
+    try:
+        built: Kernel = _BUILT_IN[name](**description)
+    except TypeError as error:
+        raise ValueError(f"kernel must have the settings of {name!r}: {error}") from None
     return built

@@ -27,7 +27,7 @@ from ridgeway.types import Array
 N_GLOBAL = 4
 LOG_OUTPUT_SCALE, LOG_NOISE, MEAN, LOG_SCALE = -4, -3, -2, -1
 
-_LARGEST = 150.0  # of any hyperparameter: exp(2 · 150) is still a floating-point number
+LARGEST = 150.0  # of any hyperparameter: exp(2 · 150) is still a floating-point number
 _JITTERS = (0.0, 1e-12, 1e-10, 1e-8, 1e-6)  # added to the diagonal, in units of the output variance
 
 
@@ -137,8 +137,8 @@ def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) ->
     A covariance matrix that is not positive definite in floating point gets the smallest
     jitter of a fixed ladder, relative to the output variance, and the result says which.
     """
-    if not np.all(np.isfinite(theta)) or np.abs(theta).max() > _LARGEST:
-        raise NumericalError(f"hyperparameters beyond {_LARGEST:g} or not finite")
+    if not np.all(np.isfinite(theta)) or np.abs(theta).max() > LARGEST:
+        raise NumericalError(f"hyperparameters beyond {LARGEST:g} or not finite")
     U = embedding.project(theta[:-N_GLOBAL], data.Z)
     S = cdist(U, U, "sqeuclidean")
     gamma2 = float(np.exp(2.0 * theta[LOG_OUTPUT_SCALE]))

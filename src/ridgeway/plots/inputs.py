@@ -35,7 +35,7 @@ def importance(
     ``R (n, d, D)`` are draws of the embedding and ``shares`` what they say of the inputs, where they have been
     computed already.
     """
-    called = labels(names, belief.X.shape[1])
+    called = belief.labels if names is None else labels(names, belief.X.shape[1])
     if shares is None:
         drawn = embedding_draws.embeddings(belief) if R is None else R
         shares = Interval.of(embedding_draws.shares(belief, drawn))
@@ -65,7 +65,7 @@ def weights(
     found = directions(belief) if found is None else found
     if not 0 <= direction < found.k:
         raise ValueError(f"direction must be between 0 and {found.k - 1}, got {direction}")
-    called = labels(names, belief.X.shape[1])
+    called = belief.labels if names is None else labels(names, belief.X.shape[1])
     interval = embedding_draws.weights(found, embedding_draws.embeddings(belief) if R is None else R)
     best = found.weights[direction]
     shown = np.argsort(-np.abs(best), kind="stable")[:top]

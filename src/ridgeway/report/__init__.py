@@ -39,7 +39,7 @@ def write(
     path
         Of the HTML file; an earlier one is replaced.
     names
-        Of the inputs; by default those of the learner's space, or x0, x1, ...
+        Of the inputs; by default those of the belief's data or the learner's space, or x0, x1, ...
     title
         Of the page.
     history

@@ -50,12 +50,12 @@ class Subject:
 def of(source: Belief | ActiveLearner, names: Sequence[str] | None, suggestions: int) -> Subject:
     """The subject for a belief or a learner without a campaign: points are shown in the model's own inputs."""
     if isinstance(source, Belief):
-        called = labels(names, source.X.shape[1])
+        called = source.labels if names is None else labels(names, source.X.shape[1])
         return Subject(
             source, None, called, Points(source.X, called), tuple(range(len(called))),
             Points(np.zeros((0, len(called))), called), None, reproduce(source, None),
         )  # fmt: skip
-    called = labels(source.space.names if names is None else names, source.space.D)
+    called = source.space.labels if names is None else labels(names, source.space.D)
     belief = source.belief if source.record.n else None
     return Subject(
         belief, source, called, Points(source.X, called), tuple(range(len(called))), Points(source.pending, called),
