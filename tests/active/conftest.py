@@ -14,7 +14,7 @@ from tests.active.points import NAMES, POINTS
 @pytest.fixture
 def little_effort(monkeypatch):
     """Fewer searches for modes and fewer points tried: what is asked may be worse, and comes sooner."""
-    monkeypatch.setattr(refit, "full_search", lambda n: 1)
+    monkeypatch.setattr(refit, "full_search", lambda n, settings: 1)
     few = maximize.MaximizeSettings(sample=128, directions=16, climbs=2, evaluations=15)
     monkeypatch.setattr(maximize, "DEFAULT", few)
 

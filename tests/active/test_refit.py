@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ridgeway as rw
 from ridgeway.active import refit
 from ridgeway.active.history import Record
-from ridgeway.active.refit import Refit, RefitSettings, searches
+from ridgeway.active.refit import Refit, RefitSettings, searches, settings_of
+from ridgeway.belief.fit_task import full_search
 from ridgeway.gp import kernels
 from tests.active.learner_problem import f, make, run
 
@@ -85,8 +88,37 @@ def test_a_full_search_and_a_fit_that_follows_known_modes(ten, fits):
 def test_starts_grow_with_the_data_up_to_what_a_fit_makes():
     assert searches(3) == 10
     assert searches(25) == 25
-    assert searches(10_000) == refit.full_search(10_000)
+    assert searches(10_000) == full_search(10_000)
     assert searches(3, RefitSettings(least_starts=5)) == 5
+
+
+def test_effort_says_how_many_climbs():
+    quick, normal, thorough = (settings_of(effort) for effort in ("quick", "normal", "thorough"))
+    assert normal == refit.DEFAULT
+    assert searches(40, quick) < searches(40, normal) < searches(40, thorough, "thorough")
+    assert quick.fresh_starts < normal.fresh_starts < thorough.fresh_starts < settings_of(0.5).fresh_starts
+    with pytest.raises(ValueError, match="effort must be one of 'quick', 'normal', 'thorough' or seconds above 0"):
+        settings_of("hard")
+
+
+def test_effort_reaches_each_fit(ten, fits):
+    for effort in ("thorough", 0.5):
+        replace(rules(settings_of(effort)), effort=effort)(record(11), ten, 10)
+    assert [options["effort"] for _, options in fits] == ["thorough", 0.5]
+    assert [options["n_starts"] for _, options in fits] == [40, 100_000]
+
+
+def test_each_fit_goes_on_with_the_modes_that_the_last_one_kept():
+    box = rw.Box([-1.0] * 8, [1.0] * 8)
+    points = box.uniform(21, np.random.default_rng(0))
+    values = np.sin(2.0 * points[:, 0] - points[:, 1]) + points[:, 2] * points[:, 3]
+    nested = Refit(rw.Linear(2), kernels.resolve("se"), "nested", "mgp", None, box.bounds, 0)
+    first = nested(Record.empty(box).with_outcomes(points[:20], values[:20]), None, 0).belief
+    assert len(first.population) > len(first.components)
+    none = replace(nested, settings=RefitSettings(fresh_starts=1))
+    second = none(Record.empty(box).with_outcomes(points, values), first, 20).belief
+    # A single climb finds one mode: the others are those that were kept.
+    assert len(second.population) >= len(first.population) / 2
 
 
 @pytest.mark.usefixtures("little_effort")

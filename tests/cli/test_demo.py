@@ -60,7 +60,7 @@ def test_demonstration(monkeypatch, capsys):
 
     original = rw.learn
     monkeypatch.setattr(rw, "learn", watched)
-    monkeypatch.setattr("ridgeway.active.refit.full_search", lambda n: 4)
+    monkeypatch.setattr("ridgeway.active.refit.full_search", lambda n, settings: 4)
     arguments = ["--inputs", "4", "--dimensions", "1", "--observations", "30", "--noise", "0.05", "--seed", "1"]
     assert demo.main(arguments) == 0
     out, err = capsys.readouterr()

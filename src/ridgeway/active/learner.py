@@ -18,7 +18,7 @@ from ridgeway.active.history import Record
 from ridgeway.active.pending import PendingBelief
 from ridgeway.active.pool import Pool
 from ridgeway.active.pool_coordinates import PoolView
-from ridgeway.active.refit import Refit
+from ridgeway.active.refit import Refit, settings_of
 from ridgeway.active.spaces import Space
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit import check_model
@@ -55,6 +55,9 @@ class ActiveLearner:
         One point in this many fills the space, whatever the model says: a belief that is certain and wrong
         asks for nothing that would show its error. By default every other one, which costs little where
         the belief is right (docs/selection.md). ``None`` leaves every choice to the model.
+    effort
+        How hard to search for modes: ``"quick"``, ``"normal"``, ``"thorough"``, or seconds for each fit. Each
+        search goes on with the modes that the one before kept. With seconds, the choices depend on the machine.
     random_state
         A whole number. The same one gives the same sequence, also after :meth:`to_dict` and
         :meth:`from_dict` in between.
@@ -85,6 +88,7 @@ class ActiveLearner:
         fill_every: int | None = 2,
         random_state: int = 0,
         progress: GivenProgress = None,
+        effort: str | float = "normal",
     ) -> None:
         self.space = checks.instance(space, Space, "space", "a Box or a Pool")
         check_model(embedding, inference, marginal, priors, space.D)  # now, before an experiment costs anything
@@ -106,7 +110,18 @@ class ActiveLearner:
         self.ended = ""  # why the last loop over it ended
         self._design = Design.named(acquisition, space)
         self._score = None if self._design.forever else acquisitions.resolve(acquisition)
-        self._refit = Refit(embedding, self.kernel, inference, marginal, priors, space.bounds, self.random_state)
+        self.effort = effort
+        self._refit = Refit(
+            embedding,
+            self.kernel,
+            inference,
+            marginal,
+            priors,
+            space.bounds,
+            self.random_state,
+            settings_of(effort),
+            effort,
+        )
         self._belief: Belief | None = None
         self._searched_at = 0  # observations at the last full search for modes
         self._view = PoolView(space) if isinstance(space, Pool) else None

@@ -47,6 +47,7 @@ def to_dict(learner: ActiveLearner) -> dict[str, Any]:
         "n_initial": learner.n_initial,
         "fill_every": learner.fill_every,
         "random_state": learner.random_state,
+        "effort": learner.effort,
         "record": learner.record.to_dict(),
         "n_asked": learner.n_asked,
         "expected": [None if np.isnan(value) else float(value) for value in learner.expected],
@@ -83,6 +84,7 @@ def _learner(
         state["fill_every"],
         state["random_state"],
         progress,
+        state.get("effort", "normal"),  # it came later
     )
     record = Record.from_dict(state["record"], learner.space)
     belief = None if state["belief"] is None else _belief(state["belief"], kernel, learner.space)

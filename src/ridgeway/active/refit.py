@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ridgeway.active.history import Record
 from ridgeway.belief.belief import Belief
-from ridgeway.belief.fit import fit
+from ridgeway.belief.fit import fit, search_settings
 from ridgeway.belief.fit_task import full_search
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp.embeddings import Embedding
@@ -36,9 +36,12 @@ class RefitSettings:
         A belief is lost when its noise explains more than this share of the variance of ``y``: it has nothing
         to choose points by, and no observation can surprise it.
     least_starts
-        A full search has as many starts as there are observations, but at least this many.
+        A full search makes at least this many climbs,
+    starts_per_observation
+        and this many for each observation.
     fresh_starts
-        Between full searches, known modes are followed and this many new starts are tried beside them.
+        Between full searches, known modes are followed and this many climbs are made beside them, some from
+        fresh starts and some from modes that earlier searches kept.
     """
 
     least_observations: int = 2
@@ -46,10 +49,25 @@ class RefitSettings:
     surprise: float = 4.0
     lost_share: float = 0.4
     least_starts: int = 10
-    fresh_starts: int = 2
+    starts_per_observation: float = 1.0
+    fresh_starts: int = 8
 
 
 DEFAULT = RefitSettings()
+
+#: Settings by the effort that a user asks for; a number of seconds allows as many climbs as fit into them.
+EFFORTS = {
+    "quick": replace(DEFAULT, starts_per_observation=0.5, fresh_starts=2),
+    "normal": DEFAULT,
+    "thorough": replace(DEFAULT, starts_per_observation=8.0, fresh_starts=40),
+}
+_AS_MANY_AS_FIT = replace(DEFAULT, starts_per_observation=1000.0, fresh_starts=100_000)
+
+
+def settings_of(effort: Any) -> RefitSettings:
+    """The settings of an effort: a word, or seconds."""
+    search_settings(effort)  # raises for anything else
+    return EFFORTS[effort] if isinstance(effort, str) else _AS_MANY_AS_FIT
 
 
 class Refitted(NamedTuple):
@@ -71,13 +89,14 @@ class Refit:
     bounds: tuple[Array, Array]
     random_state: int
     settings: RefitSettings = DEFAULT
+    effort: str | float = "normal"
 
     def __call__(
         self, record: Record, last: Belief | None, searched_at: int, progress: Progress | None = None
     ) -> Refitted:
         """The belief about all observations of ``record``; without a ``last`` belief, by a full search."""
         full = last is None or self.calls_for_search(record, last, searched_at)
-        embedding, n_starts = self.embedding, searches(record.n, self.settings)
+        embedding, n_starts = self.embedding, searches(record.n, self.settings, self.effort)
         if last is not None and full:
             # Extra noise that was found to be missing with fewer data must not be carried into a new search.
             last = replace(last, diagnostics=replace(last.diagnostics, misfit=0.0))
@@ -99,6 +118,7 @@ class Refit:
                 n_starts=n_starts,
                 random_state=int(np.random.default_rng([self.random_state, 2, record.n]).integers(2**31)),
                 progress=progress,
+                effort=self.effort,
                 names=record.space.names,
                 units=record.space.units,
             )
@@ -125,6 +145,7 @@ class Refit:
         return bool(belief.noise_variance > self.settings.lost_share * float(np.var(belief.y)))
 
 
-def searches(n: int, settings: RefitSettings = DEFAULT) -> int:
+def searches(n: int, settings: RefitSettings = DEFAULT, effort: str | float = "normal") -> int:
     """How many climbs a full search has with ``n`` observations: few data have few modes worth finding."""
-    return min(full_search(n), max(settings.least_starts, n))
+    most = full_search(n, search_settings(effort))
+    return min(most, max(settings.least_starts, round(settings.starts_per_observation * n)))

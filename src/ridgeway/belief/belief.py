@@ -70,6 +70,7 @@ class Belief:
     X: Inputs  # as handed over; large arrays by reference
     y: Array
     draws: tuple[importance_sampling.WeightedDraws, ...] | None = None  # of theta, where they came from other data
+    population: tuple[Array, ...] = ()  # theta of all modes that the search kept, for one that goes on with more data
     names: tuple[str, ...] | None = None  # of the inputs, where the data had them
     units: tuple[str | None, ...] | None = None  # of the inputs, where any has one
 
@@ -135,7 +136,9 @@ class Belief:
         # What was learned of theta came from the first data, and so did the weights of its draws.
         draws = tuple(transfer.draws_on(c, d, space.r) for c, d in zip(self.components, self._draws, strict=True))
         posterior = replace(self.posterior, data=data)
-        return replace(self, posterior=posterior, space=space, components=components, X=X, y=y, draws=draws)
+        return replace(
+            self, posterior=posterior, space=space, components=components, X=X, y=y, draws=draws, population=()
+        )
 
     # -- what it says about the embedding --------------------------------------------------
 

@@ -152,7 +152,7 @@ def fit(
         n_starts=n_starts,
         notes=tuple(data_notes.notes(X, y, box, extent)),
         progress=say,
-        settings=settings or _settings(effort),
+        settings=settings or search_settings(effort),
         seconds=np.inf if isinstance(effort, str) else float(effort),
         n_jobs=checks.count(n_jobs, "n_jobs", 1),
     )
@@ -171,11 +171,12 @@ def fit(
     return belief
 
 
-def _settings(effort: Any) -> SearchSettings:
+def search_settings(effort: Any) -> SearchSettings:
     """The settings of an effort; a number of seconds allows as many climbs as fit into them."""
-    if isinstance(effort, str):
-        return EFFORTS[checks.choice(effort, tuple(EFFORTS), "effort")]
-    if isinstance(effort, bool) or not isinstance(effort, int | float | np.integer | np.floating) or not effort > 0:
+    if isinstance(effort, str) and effort in EFFORTS:
+        return EFFORTS[effort]
+    is_number = isinstance(effort, int | float | np.integer | np.floating) and not isinstance(effort, bool)
+    if not is_number or not 0 < effort < np.inf:
         raise ValueError(f"effort must be one of {', '.join(map(repr, EFFORTS))} or seconds above 0, got {effort!r}")
     return EFFORTS["thorough"]
 
@@ -207,20 +208,32 @@ def _check_start(initial: Any, n_starts: Any, D: int, names: tuple[str, ...] | N
 
 
 def _chosen_dimension(task: FitTask, initial: Belief | None) -> Belief:
-    """The belief of the ``d`` of most evidence; stops after two in a row that are worse than the best."""
+    """The belief of the ``d`` of most evidence.
+
+    Each ``d`` gets a part of a search, beside the modes of the ranks below it; the best gets the rest of a full one.
+    It stops after two in a row that are worse than the best.
+    """
     n, D = task.X.shape
+    share = task.settings.auto_share
+    misfit = 0.0 if initial is None else initial.diagnostics.misfit / task.output.scale
     evidence: dict[int, float] = {}
     best: Belief | None = None
+    last: Belief | None = None
     for d in range(1, min(task.settings.largest_auto, D, max(1, n - 1)) + 1):
         start = initial if initial is not None and initial.model == Linear(d) else None
-        misfit = 0.0 if initial is None else initial.diagnostics.misfit / task.output.scale
-        belief = task.belief(Linear(d), start, misfit)
-        evidence[d] = float(belief.log_evidence)
-        if best is None or belief.log_evidence > best.log_evidence:
-            best = belief
+        last = task.belief(Linear(d), start, misfit, lower=last, share=1.0 if d == 1 else share)
+        evidence[d] = float(last.log_evidence)
+        if best is None or last.log_evidence > best.log_evidence:
+            best = last
         elif d - max(evidence, key=lambda k: evidence[k]) >= 2:
             break
     assert best is not None
+    if best.model != Linear(1) and not is_constant(task.y):
+        begun = best.diagnostics
+        best = task.belief(best.model, best, misfit, share=1.0 - share)
+        evidence[max(evidence, key=lambda k: evidence[k])] = float(best.log_evidence)
+        n_starts = begun.n_starts + best.diagnostics.n_starts
+        best = replace(best, diagnostics=replace(best.diagnostics, n_starts=n_starts))
     return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
 
 

@@ -61,9 +61,18 @@ class FitTask:
     n_jobs: int = 1  # processes that climb side by side
 
     def belief(
-        self, embedding: Embedding, initial: Belief | None, misfit: float | None = None, misled: bool = False
+        self,
+        embedding: Embedding,
+        initial: Belief | None,
+        misfit: float | None = None,
+        misled: bool = False,
+        lower: Belief | None = None,
+        share: float | None = None,
     ) -> Belief:
         """The belief with this embedding, begun at the modes of ``initial``.
+
+        ``lower`` is a belief about the same data with a row less: its ranks are not searched again. ``share`` of a
+        full search is made, by default all of it, or hardly any beside the modes of ``initial``.
 
         ``misfit`` is the standard deviation of extra noise on the standardised scale, by default that of
         ``initial``. Where ``initial`` has ``misled``, there may be nothing but noise: that is tried as well.
@@ -74,11 +83,16 @@ class FitTask:
         modes: tuple[KnownMode, ...] = ()
         if initial is not None and initial.model == embedding:
             modes = transfer.known_modes(initial.components, initial.space, posterior, self.space)
+            modes += transfer.spare_modes(initial.population, initial.space, posterior, self.space)
+        searched_rank = 0
+        if lower is not None:
+            modes += transfer.known_modes(lower.components, lower.space, posterior, self.space)
+            searched_rank = lower.model.n_rows(self.X.shape[1])
         if misled:
             flat = replace(posterior, embedding=Linear(1))
             modes += (KnownMode(flat, starts.noise_only(flat, self.settings.starts)),)
         with blas_threads(posterior.data.n):
-            found = self._inferred(posterior, modes)
+            found = self._inferred(posterior, modes, share, searched_rank)
         return Belief(
             posterior=posterior,
             space=self.space,
@@ -91,6 +105,7 @@ class FitTask:
             seed=self.seed,
             X=self.X,
             y=self.y,
+            population=found.population,
         )
 
     def posterior(self, embedding: Embedding, misfit: float) -> Posterior:
@@ -101,7 +116,9 @@ class FitTask:
         data = Data(np.ascontiguousarray(Z), self.output.scaled(self.y), noise)
         return Posterior(embedding, self.kernel, data, priors, self.X.shape[1])
 
-    def _inferred(self, posterior: Posterior, modes: tuple[KnownMode, ...]) -> Inferred:
+    def _inferred(
+        self, posterior: Posterior, modes: tuple[KnownMode, ...], share: float | None, searched_rank: int
+    ) -> Inferred:
         settings, infer = self.settings, _INFER[self.inference]
         n_starts, n = self.n_starts, posterior.data.n
         run = SearchRun(
@@ -112,13 +129,17 @@ class FitTask:
             map_tasks=None if self.n_jobs == 1 else partial(in_processes, n_jobs=self.n_jobs, n=n),
         )
         if n_starts is None:
-            little = bool(modes) or is_constant(self.y)  # modes are known, or there is nothing to find
+            # Modes are known, or there is nothing to find:
+            little = (bool(modes) and share is None) or is_constant(self.y)
             n_starts = settings.warm_starts if little else full_search(min(n, settings.subset), settings)
+        if share is not None:
+            n_starts = max(1, round(share * n_starts))
         if n <= settings.subset or n_starts <= settings.warm_starts:
-            return infer(posterior, n_starts, modes, run)
+            return infer(posterior, n_starts, modes, run, searched_rank)
         # Modes are found on a part of the data at a fraction of the cost, then followed on all.
         part = posterior.data.rows(run.rng.choice(n, settings.subset, replace=False))
-        first = infer(replace(posterior, data=part), n_starts, modes, run)
+        on_part = [replace(mode, posterior=replace(mode.posterior, data=part)) for mode in modes]
+        first = infer(replace(posterior, data=part), n_starts, on_part, run, searched_rank)
         best = first.components[: settings.subset_modes]
         followed = [KnownMode(replace(c.posterior, data=posterior.data), c.gp.theta) for c in best]
         found = infer(posterior, 0, followed, run)
@@ -129,6 +150,7 @@ class FitTask:
             n_modes=first.n_modes,
             found_at=first.found_at,
             chance_missed=first.chance_missed,
+            population=first.population,
         )
 
 

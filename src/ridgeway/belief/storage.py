@@ -111,6 +111,8 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
             arrays |= _inputs_to_arrays("rows", space.rows)
     for i, c in enumerate(belief.components):
         arrays[f"theta_{i}"], arrays[f"factor_{i}"] = c.gp.theta, c.factor
+    if belief.population:
+        arrays["population"] = np.stack(belief.population)
     for i, draws in enumerate(belief.draws or ()):
         arrays[f"draws_{i}"], arrays[f"draw_weights_{i}"] = draws.theta, draws.weights
         arrays[f"draw_shape_{i}"] = np.array(draws.pareto_k)
@@ -177,6 +179,7 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
         X=X,
         y=y,
         draws=_draws(arrays, components),
+        population=_population(arrays, posterior),
         names=_names.checked(header.get("names"), D),
         units=_names.checked_units(header.get("units"), D),
     )
@@ -235,6 +238,13 @@ def _draws(arrays: dict[str, Any], components: tuple[Component, ...]) -> tuple[W
         _check_shape(f"draw_weights_{i}", weights, (theta.shape[0],), 1.0)
         found.append(WeightedDraws(theta, weights, float(arrays[f"draw_shape_{i}"])))
     return tuple(found)
+
+
+def _population(arrays: dict[str, Any], posterior: Posterior) -> tuple[Array, ...]:
+    if "population" not in arrays:
+        return ()
+    _check_shape("population", arrays["population"], (None, posterior.n_parameters + N_GLOBAL), LARGEST)
+    return tuple(arrays["population"])
 
 
 def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -50,6 +50,21 @@ def known_modes(
     return tuple(modes)
 
 
+def spare_modes(
+    population: tuple[Array, ...], old: RowSpace, posterior: Posterior, new: RowSpace
+) -> tuple[KnownMode, ...]:
+    """The modes that an earlier search kept, for a search that goes on from them."""
+    embedding = posterior.embedding
+    return tuple(
+        KnownMode(
+            posterior,
+            np.concatenate([embedding.transferred(theta[:-N_GLOBAL], old, new), theta[-N_GLOBAL:]]),
+            is_spare=True,
+        )
+        for theta in population
+    )
+
+
 def component_on(component: Component, data: Data, r: int) -> Component:
     """The same hyperparameters on other data, whose row space of ``r`` coordinates contains the old one.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for S
     from ridgeway.active.learner import ActiveLearner
     from ridgeway.active.pool import Pool
 
-_PLAIN = ("acquisition", "inference", "marginal", "n_initial", "fill_every", "random_state")
+_PLAIN = ("acquisition", "inference", "marginal", "n_initial", "fill_every", "random_state", "effort")
 _LEARNING = (*_PLAIN, "embedding", "kernel", "priors")
 
 
@@ -89,7 +89,7 @@ class Setup:
 
         space = self.inputs.box if self.inputs is not None else pool
         assert space is not None
-        options = {key: self.learning[key] for key in _PLAIN}
+        options = {key: self.learning[key] for key in _PLAIN if key in self.learning}  # effort came later
         priors = self.learning["priors"]
         return ActiveLearner(
             space,

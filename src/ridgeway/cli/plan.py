@@ -16,7 +16,17 @@ from ridgeway.campaign.inputs import Fixed, Input
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.errors import CampaignError
 
-_LEARNING = {"embedding", "directions", "acquisition", "n_initial", "fill_every", "random_state", "kernel", "inference"}
+_LEARNING = {
+    "embedding",
+    "directions",
+    "acquisition",
+    "n_initial",
+    "fill_every",
+    "random_state",
+    "kernel",
+    "inference",
+    "effort",
+}
 _KEYS = {"name", "output", "input", "fixed", "inputs", "pool", *_LEARNING}
 _INPUT = {"name", "lower", "upper", "unit", "log", "integer"}
 _FIXED = {"name", "value", "unit"}

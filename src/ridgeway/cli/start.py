@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ridgeway import written_numbers
 from ridgeway.cli import strict
 from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
@@ -29,6 +30,9 @@ def init(
     unit: Annotated[str | None, typer.Option("--output-unit", help="Its unit.")] = None,
     directions: Annotated[str | None, typer.Option("--directions", "-d", help="How many, or auto.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="bald, information, uncertainty, random, ...")] = None,
+    effort: Annotated[
+        str | None, typer.Option(help="How hard to search: quick, normal, thorough, or seconds for each fit.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="One number that reproduces every choice.", **strict.whole(0))
     ] = None,
@@ -51,7 +55,12 @@ def init(
     start = from_toml(plan, encoding) if plan is not None else Plan(encoding=encoding)
     items = [*start.inputs, *(from_table(table, encoding) if table is not None else ())]
     items += [from_words(text) for text in inputs or ()] + [from_words(text, True) for text in fixed or ()]
-    given = {"directions": _directions(directions), "acquisition": acquisition, "random_state": seed}
+    given = {
+        "directions": _directions(directions),
+        "acquisition": acquisition,
+        "random_state": seed,
+        "effort": _effort(effort),
+    }
     made = replace(
         start,
         name=name or start.name,
@@ -90,3 +99,11 @@ def _directions(text: str | None) -> int | str | None:
 
 def _plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def _effort(text: str | None) -> str | float | None:
+    """A word, or seconds."""
+    try:
+        return None if text is None else written_numbers.decimal(text)
+    except ValueError:
+        return text

@@ -15,8 +15,13 @@ from ridgeway.inference.population import Optimum, merge
 from ridgeway.inference.search_run import SearchRun
 
 
-def infer(posterior: Posterior, n_starts: int, known: Sequence[KnownMode], run: SearchRun) -> Inferred:
-    """The mode of highest density over everything; ``known`` are modes of an earlier belief."""
+def infer(
+    posterior: Posterior, n_starts: int, known: Sequence[KnownMode], run: SearchRun, searched_rank: int = 0
+) -> Inferred:
+    """The mode of highest density over everything; ``known`` are modes of an earlier belief.
+
+    Lower ranks are not searched, whatever ``searched_rank``.
+    """
     free = posterior.free()
     free = free[free != posterior.n_parameters + N_GLOBAL + LOG_SCALE]  # the prior scale is given
     searched, n_made = mode_search.search(posterior, n_starts, (), run) if n_starts else ([], 0)

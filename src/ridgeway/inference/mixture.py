@@ -50,6 +50,9 @@ class KnownMode:
 
     posterior: Posterior  # the model that it is a mode of, on the new data
     theta: Array
+    is_spare: bool = (
+        False  # without weight in that belief: the search goes on from it, but its evidence is not followed
+    )
 
     def belongs_to(self, posterior: Posterior) -> bool:
         """Whether it is a mode of this model: of the same rank, and a straight line or not."""
@@ -83,6 +86,7 @@ class Inferred:
     found_at: int  # number of the climb that first led to the best mode; 0 for a known one
     chance_missed: float | None  # that a better mode exists which the search did not find
     interrupted: bool  # whether the search was ended from the keyboard
+    population: tuple[Array, ...] = ()  # theta of the best distinct modes of full rank, for a search that goes on
 
 
 def mixture(optima: list[Optimum], n_searches: int, n_ranks: int, run: SearchRun) -> Inferred:

@@ -25,7 +25,7 @@ from ridgeway.inference.settings import ClimbSettings, Stage
 from ridgeway.types import Array
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """A mode that climbs need not go to again: where it is, and the noise levels at which it was scored."""
 
     parameters: Array
@@ -40,7 +40,7 @@ class _Task:
     theta: Array
     stages: tuple[Stage, ...]  # none where the noise is fixed
     fresh: bool
-    known: tuple[_Known, ...]
+    known: tuple[Known, ...]
     settings: ClimbSettings
 
     def __call__(self) -> Laplace | Array | None:
@@ -90,7 +90,7 @@ def search(posterior: Posterior, n_climbs: int, known: Sequence[Laplace], run: S
 
 
 def climb_through(
-    posterior: Posterior, theta: Array, stages: Sequence[Stage], settings: ClimbSettings, known: Sequence[_Known] = ()
+    posterior: Posterior, theta: Array, stages: Sequence[Stage], settings: ClimbSettings, known: Sequence[Known] = ()
 ) -> Laplace | Array:
     """The mode that a climb over embedding and mean leads to through falling noise, at the last noise level.
 
@@ -118,6 +118,17 @@ def _with_noise(theta: Array, noise: float) -> Array:
     return moved
 
 
+def scored_again(posterior: Posterior, thetas: Sequence[Array], run: SearchRun) -> list[Laplace]:
+    """Modes of an earlier search on other data, each moved a little and scored on these."""
+    inner, _ = evidence.split(posterior)
+    found = []
+    for theta in thetas:
+        with run.counting_failures():
+            moved = climb(posterior, theta, inner, run.settings.climbs.iterations_to_recognise)
+            found.append(approximate(posterior, posterior.evaluate(moved), inner))
+    return found
+
+
 class _FreshStarts:
     """Fresh starts without end, drawn a list at a time."""
 
@@ -143,7 +154,7 @@ def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStar
     stages: tuple[Stage, ...] = ()
     if posterior.priors.globals[1][LOG_NOISE] > 0:
         stages = rules.sequences[int(rng.integers(len(rules.sequences)))]
-    known = tuple(_Known(o.laplace.gp.parameters, o.scored) for o in population.optima)
+    known = tuple(Known(o.laplace.gp.parameters, o.scored) for o in population.optima)
     return _Task(posterior, theta, stages, fresh, known, rules)
 
 

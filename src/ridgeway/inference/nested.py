@@ -22,8 +22,12 @@ from ridgeway.inference.search_run import SearchRun
 from ridgeway.types import Array
 
 
-def infer(posterior: Posterior, n_starts: int, known: Sequence[KnownMode], run: SearchRun) -> Inferred:
+def infer(
+    posterior: Posterior, n_starts: int, known: Sequence[KnownMode], run: SearchRun, searched_rank: int = 0
+) -> Inferred:
     """Modes of every rank up to ``d``, together; ``known`` are modes of an earlier belief.
+
+    Ranks up to ``searched_rank`` have been searched before: the ``known`` modes are all there is of them.
 
     The paper pads ``R`` with rows of zeros where fewer than ``d`` dimensions matter. A row that
     has to be zero costs the shared prior scale dearly, so each smaller ``d`` is a model of its
@@ -31,25 +35,31 @@ def infer(posterior: Posterior, n_starts: int, known: Sequence[KnownMode], run: 
     """
     settings = run.settings
     optima: list[Optimum] = []
-    searches = len(known)
+    population: tuple[Array, ...] = ()
+    searches = sum(not mode.is_spare for mode in known)
     models = ranks(posterior)
-    for model in models:
+    for rank, model in enumerate(models, start=1):
         full = model is posterior
         share = n_starts if full else n_starts // settings.lower_rank_share
-        mine = [mode.theta for mode in known if mode.belongs_to(model)]
+        if rank <= searched_rank:
+            share = 0
+        mine = [mode.theta for mode in known if mode.belongs_to(model) and not mode.is_spare]
+        spare = [mode.theta for mode in known if mode.belongs_to(model) and mode.is_spare]
         if not share and not mine:
             continue
         n_finalists = settings.n_finalists if full else settings.n_finalists // 2
-        found, made = _modes_of_rank(model, share, n_finalists, mine, run)
+        found, searched, made = _modes_of_rank(model, share, n_finalists, mine, spare, run)
         optima += _concluded(model, found, run)
-        searches += made if full else 0
+        if full:
+            searches += made
+            population = tuple(o.laplace.theta for o in searched)
     best = max((o.nested.log_evidence for o in optima if o.nested is not None), default=-np.inf)
     margin = settings.warm_margin if known else settings.mixture.discard
     lines = [mode.theta for mode in known if mode.posterior.is_line]
     optima += _straight_lines(posterior, lines, best - margin, run)
     if not optima:
         raise NumericalError("no mode of the posterior could be followed in floating point")
-    return mixture(optima, searches, len(models), run)
+    return replace(mixture(optima, searches, len(models), run), population=population)
 
 
 def ranks(posterior: Posterior) -> list[Posterior]:
@@ -58,9 +68,12 @@ def ranks(posterior: Posterior) -> list[Posterior]:
 
 
 def _modes_of_rank(
-    posterior: Posterior, n_starts: int, n_finalists: int, known: list[Array], run: SearchRun
-) -> tuple[list[Optimum], int]:
-    """Modes near those that are known and those that a search finds, and how many climbs it made."""
+    posterior: Posterior, n_starts: int, n_finalists: int, known: list[Array], spare: list[Array], run: SearchRun
+) -> tuple[list[Optimum], list[Optimum], int]:
+    """Modes near those that are known and those that a search finds, what the search found, and its climbs.
+
+    The search begins with the ``known`` modes and the ``spare`` ones, which an earlier search had left over.
+    """
     settings = run.settings
     # Climbs of the evidence begin at the best scales and noise so far. At those of a mode that takes most for noise
     # every other mode disappears, so such modes come last.
@@ -70,7 +83,8 @@ def _modes_of_rank(
     found: list[Optimum] = []
     n_made = 0
     if n_starts:
-        found, n_made = mode_search.search(posterior, n_starts, [o.laplace for o in optima], run)
+        before = [o.laplace for o in optima] + mode_search.scored_again(posterior, spare, run)
+        found, n_made = mode_search.search(posterior, n_starts, before, run)
     climbs: list[tuple[Laplace, Laplace]] = []
     full = n_starts >= settings.full_search
     for i, optimum in enumerate(found[:n_finalists]):
@@ -79,7 +93,7 @@ def _modes_of_rank(
             margin = np.inf if full or not known else settings.warm_margin
             climbs.append(_climb_evidence(posterior, optimum.laplace, optima, climbs, margin, run))
             optima = merge(optima, replace(optimum, laplace=climbs[-1][1]), settings.population)
-    return _followed(posterior, optima, noisy, run), n_made
+    return _followed(posterior, optima, noisy, run), found, n_made
 
 
 def _climb_evidence(

@@ -296,8 +296,10 @@ class SearchSettings:
     subset: int = 400
     #: and how many of the modes found there are followed on all of them.
     subset_modes: int = 2
-    #: Largest dimension that ``Linear("auto")`` tries.
+    #: Largest dimension that ``Linear("auto")`` tries,
     largest_auto: int = 5
+    #: and the share of a full search that it gives each before it goes on with the best.
+    auto_share: float = 0.4
     starts: StartSettings = field(default_factory=StartSettings)
     climbs: ClimbSettings = field(default_factory=ClimbSettings)
     population: PopulationSettings = field(default_factory=PopulationSettings)
