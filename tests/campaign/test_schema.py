@@ -10,13 +10,12 @@ import pytest
 from ridgeway import Campaign, CampaignError
 from ridgeway.campaign import schema
 from ridgeway.campaign.database import Database
-from tests import campaign_workers as workers
 from tests.helpers import ASSETS
 
 
 def test_versions_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c.sqlite"
-    workers.create(path).ask()
+    path.write_bytes((ASSETS / "campaign_v1.sqlite").read_bytes())
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE ridgeway_schema SET version = 99")
     connection.close()
@@ -27,8 +26,9 @@ def test_versions_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     connection.close()
     with pytest.raises(CampaignError, match="version 0, which this version of Ridgeway cannot read"):
         Campaign.open(path)
-    monkeypatch.setitem(schema.UPGRADES, 0, ("ALTER TABLE ridgeway_trials ADD COLUMN colour TEXT",))
-    assert Campaign.open(path).pending[0].id == 1
+    step = "ALTER TABLE ridgeway_trials ADD COLUMN colour TEXT"
+    monkeypatch.setitem(schema.UPGRADES, 0, lambda connection: connection.exec_driver_sql(step))
+    assert Campaign.open(path).pending[0].id == 10
     with Database(path).reading() as upgraded:
         assert schema.version(upgraded, "it") == schema.VERSION
 
