@@ -140,7 +140,7 @@ def test_a_fit_of_an_earlier_version_has_no_course(tmp_path: Path) -> None:
             campaign._store.keep(connection, fit)
     page = campaign.report(tmp_path / "r.html", suggestions=0).read_text("utf-8")
     assert "a course needs at least two beliefs with directions, got 1" in page
-    assert "Not available yet, because none were asked for." in page
+    assert "Not available, because none were asked for." in page
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_a_pool_shows_its_labels_and_what_is_left(tmp_path: Path) -> None:
     for trial in campaign.ask(2):
         campaign.tell(trial, 0.0)
     page = campaign.report(tmp_path / "r.html").read_text("utf-8")
-    assert "Not available yet, because the pool is exhausted." in page
+    assert "Not available, because the pool is exhausted." in page
 
 
 def test_whole_numbers_that_are_used_up(tmp_path: Path) -> None:

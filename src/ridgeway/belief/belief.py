@@ -165,7 +165,8 @@ class Belief:
         """Share of each input in the variation along the embedding, ``(D,)``; free of rotation.
 
         The mean square of the predictive mean's derivative in each input over the data, inputs in
-        units of the box, normalised to sum to 1.
+        units of the box, normalised to sum to 1. These are shares at the modes; what a summary, a campaign's status
+        and a report show are averages over draws of the embedding, with their intervals.
         """
         total = np.zeros(self.space.scaling.D)
         for c in self.components:

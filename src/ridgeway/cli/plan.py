@@ -43,6 +43,9 @@ class Plan:
 
         labels: Mapping[str, Sequence[str]] = {}
         if self.pool is None:
+            for option, given in (("--label", self.labels), ("--category", self.categories)):
+                if given:
+                    raise CampaignError(f"{option} names a column of a pool, and there is none: got {given[0]!r}")
             if not self.inputs:
                 raise CampaignError("a campaign needs inputs: give --input, --inputs, --pool or a TOML file")
             space: Any = self.inputs
@@ -64,7 +67,7 @@ def from_toml(path: Path) -> Plan:
         raise CampaignError(f"there is no file {path}") from None
     except UnicodeDecodeError:
         raise CampaignError(f"{path} is not UTF-8 text: save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise CampaignError(f"{path} is not valid TOML: {error}") from None
     where = str(path)
     _check_keys(content, _KEYS, where)
@@ -79,7 +82,7 @@ def from_toml(path: Path) -> Plan:
             raise CampaignError(f"{where}: write [[{kind}]] with two brackets on either side, once for each input")
         for i, entry in enumerate(entries):
             inputs.append(_item(built, entry, allowed, f"{where}, [[{kind}]] number {i + 1}"))
-    plan = Plan(name=content.get("name"), inputs=tuple(inputs))
+    plan = Plan(name=_word(content, "name", where), inputs=tuple(inputs))
     plan = replace(plan, learning={key: content[key] for key in content if key in _LEARNING})
     plan = _with_output(plan, content.get("output", {}), where)
     return _with_pool(plan, content.get("pool", {}), path)
@@ -193,7 +196,8 @@ def _with_output(plan: Plan, output: Any, where: str) -> Plan:
     if isinstance(output, str):
         return replace(plan, output=output)
     _check_keys(output, {"name", "unit"}, f"{where}, [output]")
-    return replace(plan, output=output.get("name", "value"), unit=output.get("unit"))
+    name, unit = _word(output, "name", f"{where}, [output]"), _word(output, "unit", f"{where}, [output]")
+    return replace(plan, output="value" if name is None else name, unit=unit)
 
 
 def _with_pool(plan: Plan, pool: Any, path: Path) -> Plan:
@@ -204,8 +208,23 @@ def _with_pool(plan: Plan, pool: Any, path: Path) -> Plan:
         return plan
     if "file" not in pool:
         raise CampaignError(f"{path}, [pool]: there is no 'file'")
-    labels, categories = tuple(pool.get("labels", ())), tuple(pool.get("categories", ()))
-    return replace(plan, pool=path.parent / str(pool["file"]), labels=labels, categories=categories)
+    here = f"{path}, [pool]"
+    labels, categories = _list_of_words(pool, "labels", here), _list_of_words(pool, "categories", here)
+    return replace(plan, pool=path.parent / str(_word(pool, "file", here)), labels=labels, categories=categories)
+
+
+def _word(content: Mapping[str, Any], key: str, where: str) -> str | None:
+    found = content.get(key)
+    if found is not None and not isinstance(found, str):
+        raise CampaignError(f"{where}: {key!r} must be a word in quotes, got {found!r}")
+    return found
+
+
+def _list_of_words(content: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    found = content.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        raise CampaignError(f'{where}: {key!r} must be a list of words such as ["id"], got {found!r}')
+    return tuple(found)
 
 
 def _item(built: Any, entry: Any, allowed: set[str], where: str) -> Any:
