@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
 
-from ridgeway import Campaign, CampaignError
+import ridgeway as rw
+from ridgeway import Campaign, CampaignError, Pool
+from tests import campaign_workers as workers
 
 
 def test_a_table_of_results_is_taken_whole_or_not_at_all(campaign: Campaign) -> None:
@@ -34,3 +39,57 @@ def test_data_from_before(campaign: Campaign) -> None:
         campaign.attach(frame.drop(columns="b"))
     assert campaign.all_trials()[0].notes == {"batch": "7"}
     assert campaign.belief.y.tolist() == [0.3, 0.4, 0.3]
+
+
+def test_a_sheet_of_another_campaign_is_refused(campaign: Campaign) -> None:
+    campaign.ask(2)
+    foreign = pd.DataFrame({"trial": [1, 2], "pressure": [1.0, 2.0], "flow": [3.0, None], "value": [0.5, 0.6]})
+    with pytest.raises(
+        CampaignError, match=r"none of this campaign's inputs \(a, b\), but .*'pressure', 'flow'.*another"
+    ):
+        campaign.tell_table(foreign)
+    assert len(campaign.pending) == 2
+    assert campaign.tell_table(foreign.drop(columns=["pressure", "flow"]).assign(operator="Åsa")).told == (1, 2)
+
+
+def test_a_sheet_of_categories_alone_is_taken(tmp_path: Path) -> None:
+    pool = Pool([[1.0, 0.0], [0.0, 1.0]], names=["kind=1", "kind=2"])
+    made = Campaign.create(tmp_path / "p.sqlite", "p", pool, labels={"kind": ["1", "2"]}, embedding=rw.Linear(1))
+    made.ask(2)
+    assert made.tell_table(pd.DataFrame({"trial": [1], "kind": [1], "value": [0.5]})).told == (1,)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "json", "parquet"])
+def test_attach_takes_what_export_writes(campaign: Campaign, tmp_path: Path, ending: str) -> None:
+    first, failed, abandoned, second, third, _ = campaign.ask(6)
+    campaign.tell(first, 1.0, sigma=0.5, notes={"trial": "x", "a": "y", "operator": "Åsa"})
+    campaign.fail(failed, "broke")
+    campaign.abandon(abandoned)
+    for trial in (second, third):  # measured twice at the same point, with the same value
+        campaign.tell(trial, 2.0, inputs={"a": 0.5, "b": 1.0})
+    campaign.correct(second, 3.0, "misread")
+    campaign.correct(second, 2.0, "no, it was right")
+    path = campaign.export(tmp_path / f"all.{ending}")
+    other = workers.create(tmp_path / "other.sqlite", n_initial=50)
+    assert other.attach(path) == [1, 2, 3]
+    kept = [trial for trial in campaign.all_trials() if trial.value is not None]
+    taken = other.all_trials()
+    assert [(t.x.tolist(), t.value, t.sigma, t.notes or {}) for t in taken] == [
+        (t.x.tolist(), t.value, t.sigma, t.notes or {}) for t in kept
+    ]
+    with pytest.raises(CampaignError, match="in the campaign already, as trial 1"):
+        other.attach(path)
+
+
+def test_a_row_that_stands_twice_in_a_file_is_refused(campaign: Campaign) -> None:
+    frame = pd.DataFrame({"a": [0.5, 0.5], "b": [1.0, 1.0], "value": [0.3, 0.3]})
+    with pytest.raises(CampaignError, match=r"row 1 says the same as the table, row 0; .*--repeated"):
+        campaign.attach(frame)
+    with pytest.raises(CampaignError, match="no row with a value"):
+        campaign.attach(frame.assign(value=None, state="asked"))
+    assert campaign.all_trials() == ()
+
+
+def test_a_table_longer_than_a_query_may_be(campaign: Campaign) -> None:
+    campaign.attach(pd.DataFrame({"a": np.linspace(0, 1, 1500), "b": 1.0, "value": 0.5}))
+    assert len(campaign.tell_table(pd.DataFrame({"trial": range(1, 1501), "value": 0.5})).already) == 1500

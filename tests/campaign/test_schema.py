@@ -47,3 +47,16 @@ def test_the_stored_campaign_of_the_first_release_opens_and_goes_on(tmp_path: Pa
     assert campaign.summary() is not None
     assert campaign.belief.y.shape == (7,)
     assert campaign.ask().id == 11
+
+
+def test_campaigns_of_the_first_version_get_an_identity_that_stays(tmp_path: Path) -> None:
+    copies = [tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
+    for copy in copies:
+        copy.write_bytes((ASSETS / "campaign_v1.sqlite").read_bytes())
+    first, second = (Campaign.open(copy) for copy in copies)
+    identities = [campaign.all_trials()[0].campaign for campaign in (first, second, Campaign.open(copies[0]))]
+    assert identities[0] == identities[2] != identities[1]
+    assert None not in identities
+    first.tell(first.pending[0], 0.5)
+    with pytest.raises(CampaignError, match="of another one"):
+        second.tell(first.all_trials()[-1], 0.5)

@@ -30,8 +30,8 @@ def corrected(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def sentence(entry: Entry) -> str:
-    """One correction with its reason, author and time."""
-    return f"{what(entry)} ({entry['reason']}; {entry['by']}, {moment(entry['at'])})"
+    """One correction with its reason, author and day."""
+    return f"{what(entry)} ({entry['reason']}; {entry['by']}, {entry['at'][:10]})"
 
 
 def what(entry: Entry) -> str:

@@ -129,10 +129,8 @@ def attach(
     campaign, sheet = opened(where, name), sheets.read(file, encoding)
     added = campaign.attach(sheet, outside, repeated)
     left = len(sheet.rows) - len(added)
-    text = (
-        f"{len(added)} attached, as trials {added[0]} to {added[-1]}."
-        + f"\n{left} left out: no value in the export." * (left > 0)
-    )
+    text = f"{len(added)} attached, as trials {added[0]} to {added[-1]}."
+    text += f"\n{left} without a value left out." * (left > 0)
     show_record({"attached": added, "left_out": left}, shape, text)
 
 
