@@ -93,6 +93,22 @@ def test_a_table_of_inputs(ridgeway: Ridgeway) -> None:
     assert "did you mean 'upper'?" in ridgeway("init", "--inputs", "inputs.csv", "--name", "b").err
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("a,0,1,,ja,,", ["inputs.csv, row 2, column 'log': yes or no is expected, got 'ja'"]),
+        ("a,0,1,,,,3", ["inputs.csv, row 2: an input with a value is fixed and has no 'lower'"]),
+        ("a,,,,,x,3", ["an input with a value is fixed and has no 'integer'"]),
+    ],
+)
+def test_a_table_of_inputs_with_a_mistake(ridgeway: Ridgeway, row: str, words: list[str]) -> None:
+    Path("inputs.csv").write_text(f"name,lower,upper,unit,log,integer,value\n{row}\n")
+    said = ridgeway("init", "--inputs", "inputs.csv")
+    assert said.code == 1
+    for word in words:
+        assert word in said.err
+
+
 def test_a_pool_with_words_in_it(ridgeway: Ridgeway) -> None:
     Path("pool.csv").write_text("id,solvent,share\nA1,water,0.1\nA2,ethanol,0.2\nA3,water,0.3\n")
     said = ridgeway("init", "--pool", "pool.csv")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway.belief import embedding_draws
 from ridgeway.belief.summary import scale
 from ridgeway.names import labels
 
@@ -49,7 +48,7 @@ def facts(belief: Belief) -> Facts:
 
 def inputs(belief: Belief, names: Any) -> Shares:
     """The inputs that matter most, with their shares of the variation."""
-    called, share = labels(names, belief.X.shape[1]), embedding_draws.input_shares(belief).mean
+    called, share = labels(names, belief.X.shape[1]), belief.input_shares.mean
     return [(called[j], float(share[j])) for j in np.argsort(-share, kind="stable")[:_TOP]]
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ridgeway import checks
-from ridgeway.belief import embedding_draws
 from ridgeway.inference import line_model
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
 
 
 def _inputs(belief: Belief, labels: list[str], top: int) -> list[str]:
-    share = embedding_draws.input_shares(belief).mean
+    share = belief.input_shares.mean
     order = np.argsort(-share)[:top]
     width = min(28, max(len(labels[j]) for j in order))
     lines = ["  inputs by share of the variation:"]

@@ -20,6 +20,7 @@ _KEYS = {"name", "output", "input", "fixed", "inputs", "pool", *_LEARNING}
 _INPUT = {"name", "lower", "upper", "unit", "log", "integer"}
 _FIXED = {"name", "value", "unit"}
 _POOL = {"file", "labels", "categories"}
+_YES, _NO = ("1", "true", "yes", "x", "log", "integer"), ("", "0", "false", "no", "-")
 _EMBEDDINGS = ("linear", "diagonal", "isotropic")
 
 
@@ -125,15 +126,27 @@ def from_table(path: Path) -> list[Input | Fixed]:
             if key in ("name", "unit"):
                 entry[key] = sheet.text(i, j) or None
             elif key in ("log", "integer"):
-                entry[key] = sheet.text(i, j).lower() in ("1", "true", "yes", "x", "log", "integer")
+                entry[key] = _flag(sheet, i, j)
             else:
                 entry[key] = sheet.number(i, j)
         where = f"{path}, row {sheet.lines[i]}"
         if entry.get("value") is not None:
+            for key in ("lower", "upper", "log", "integer"):
+                if entry.get(key) not in (None, False):
+                    raise CampaignError(
+                        f"{where}: an input with a value is fixed and has no {key!r}: remove one of them"
+                    )
             found.append(_item(Fixed, {k: entry[k] for k in entry if k in _FIXED}, _FIXED, where))
         else:
             found.append(_item(Input, {k: v for k, v in entry.items() if k != "value"}, _INPUT, where))
     return found
+
+
+def _flag(sheet: Sheet, i: int, j: int) -> bool:
+    text = sheet.text(i, j).lower()
+    if text not in (*_YES, *_NO):
+        raise CampaignError(f"{sheet.at(i, j)}: yes or no is expected, got {sheet.text(i, j)!r}")
+    return text in _YES
 
 
 def pool_of(
