@@ -132,7 +132,7 @@ def from_table(path: Path) -> list[Input | Fixed]:
         where = f"{path}, row {sheet.lines[i]}"
         if entry.get("value") is not None:
             for key in ("lower", "upper", "log", "integer"):
-                if entry.get(key) not in (None, False):
+                if entry.get(key) is not None and entry[key] is not False:
                     raise CampaignError(
                         f"{where}: an input with a value is fixed and has no {key!r}: remove one of them"
                     )
