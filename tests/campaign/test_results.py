@@ -52,11 +52,35 @@ def test_a_sheet_of_another_campaign_is_refused(campaign: Campaign) -> None:
     assert campaign.tell_table(foreign.drop(columns=["pressure", "flow"]).assign(operator="Åsa")).told == (1, 2)
 
 
-def test_a_sheet_of_categories_alone_is_taken(tmp_path: Path) -> None:
-    pool = Pool([[1.0, 0.0], [0.0, 1.0]], names=["kind=1", "kind=2"])
-    made = Campaign.create(tmp_path / "p.sqlite", "p", pool, labels={"kind": ["1", "2"]}, embedding=rw.Linear(1))
-    made.ask(2)
-    assert made.tell_table(pd.DataFrame({"trial": [1], "kind": [1], "value": [0.5]})).told == (1,)
+@pytest.fixture
+def samples(tmp_path: Path) -> Campaign:
+    """A pool whose inputs are words, in columns of 0 and 1."""
+    pool = Pool([[1.0, 0.0, 7.0], [0.0, 1.0, 6.0], [0.0, 1.0, 5.0]], names=["kind=1", "kind=2.0", "ph"])
+    return Campaign.create(
+        tmp_path / "p.sqlite", "p", pool, labels={"kind": ["1", "2.0", "2.0"]}, embedding=rw.Linear(1), n_initial=3
+    )
+
+
+def test_a_word_that_was_changed_in_a_sheet_is_no_mere_note(samples: Campaign) -> None:
+    trials = samples.ask(3)
+    frame = pd.DataFrame({"trial": [t.id for t in trials], "kind": [int(t.x[1]) + 1 for t in trials], "value": 0.5})
+    swapped = frame.assign(kind=3 - frame["kind"])
+    with pytest.raises(CampaignError, match="but the pool's point has"):
+        samples.tell_table(swapped)
+    with pytest.raises(CampaignError, match=r"column 'kind': one of 1, 2\.0 is expected, got 'ethanol'"):
+        samples.tell_table(frame.assign(kind="ethanol"))
+    with pytest.raises(CampaignError, match="column 'kind': is '2', but the column 'kind=1' disagrees"):
+        samples.tell_table(frame.assign(kind=2).assign(**{"kind=1": 1.0}))
+    assert len(samples.pending) == 3
+    assert samples.tell_table(frame).told == (1, 2, 3)
+    assert {(t.notes or {})["kind"] for t in samples.all_trials()} == {"1", "2.0"}
+    with pytest.raises(CampaignError, match="but the pool's point has"):
+        samples.tell_table(swapped)
+
+
+def test_words_of_a_pool_stand_for_its_inputs(samples: Campaign) -> None:
+    assert samples.attach(pd.DataFrame({"kind": ["2.0"], "ph": [6.0], "value": [0.5]})) == [1]
+    assert samples.all_trials()[0].x.tolist() == [0.0, 1.0, 6.0]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "json", "parquet"])

@@ -39,6 +39,7 @@ class Columns:
     state: int | None
     inputs: dict[int, int]  # column of the sheet to place of the input
     notes: dict[int, str]  # column to the note's name
+    categories: dict[int, dict[str, int]]  # column of words to the place of each word's input
 
 
 # -- names of a campaign -----------------------------------------------------------------------
@@ -114,6 +115,8 @@ def columns(sheet: Sheet, setup: Setup, asked: bool = True) -> Columns:
     _check_units(sheet, setup, words, found, left)
     ours = {sheet.columns[c].casefold(): c for c in left if sheet.columns[c].casefold() in OURS}
     known = {word.casefold() for word in all_words(setup)}
+    notes = {c: _note_name(sheet.columns[c], known) for c in left if c not in ours.values()}
+    kinds = _categories(setup)
     return Columns(
         found.get(TRIAL),
         found.get("output"),
@@ -121,8 +124,19 @@ def columns(sheet: Sheet, setup: Setup, asked: bool = True) -> Columns:
         found.get(REASON),
         ours.get(STATE),
         {c: key for key, c in found.items() if isinstance(key, int)},
-        {c: _note_name(sheet.columns[c], known) for c in left if c not in ours.values()},
+        notes,
+        {c: kinds[name] for c, name in notes.items() if name in kinds},
     )
+
+
+def _categories(setup: Setup) -> dict[str, dict[str, int]]:
+    """For each column of words in a pool, the words and the places of the inputs of 0 and 1 that they became."""
+    found: dict[str, dict[str, int]] = {}
+    for j, label in enumerate(setup.labels if setup.inputs is None else ()):
+        name, sign, word = label.partition("=")
+        if sign:
+            found.setdefault(name, {})[word] = j
+    return found
 
 
 def _matched(sheet: Sheet, words: dict[Key, list[str]]) -> dict[Key, int]:

@@ -121,7 +121,7 @@ def points(sheet: Sheet, setup: Setup) -> Array:
 
 def _check_inputs(sheet: Sheet, header: Columns, setup: Setup) -> None:
     """Raise unless there are rows, with a column for every input that varies."""
-    there = set(header.inputs.values())
+    there = set(_places(header))
     missing = [name for j, name in enumerate(setup.names) if j not in there and _varies(setup, j)]
     if missing:
         hint = near(missing[0], sheet.columns)
@@ -141,8 +141,7 @@ def _value_column(sheet: Sheet, header: Columns, setup: Setup) -> int:
 
 def _check_ours(sheet: Sheet, header: Columns, setup: Setup) -> None:
     """Refuse a sheet that has other numbers where this campaign's inputs should be: it belongs to another campaign."""
-    categories = {name.split("=")[0] for name in setup.names if "=" in name}
-    if header.inputs or categories & set(header.notes.values()):
+    if header.inputs or header.categories:
         return
     strange = [repr(name) for c, name in header.notes.items() if _all_numbers(sheet, c)]
     if strange:
@@ -181,8 +180,10 @@ def _result(sheet: Sheet, i: int, header: Columns, setup: Setup) -> Result | Non
         )
     sigma = None if header.sigma is None or failed else _sigma(sheet, i, header.sigma)
     reason = None if header.reason is None else sheet.text(i, header.reason) or None
-    x = _row(sheet, i, header, setup)
-    return Result(_where(sheet, i), number, value, sigma, x, _notes(sheet, i, header), reason)
+    x, words = _row(sheet, i, header, setup), {header.notes[column] for column in header.categories}
+    # A trial of a pool has its words already, as they were before a spreadsheet wrote them.
+    notes = {name: text for name, text in _notes(sheet, i, header).items() if name not in words}
+    return Result(_where(sheet, i), number, value, sigma, x, notes, reason)
 
 
 def _trial(sheet: Sheet, i: int, column: int) -> int | None:
@@ -201,19 +202,51 @@ def _elsewhere(sheet: Sheet, i: int, header: Columns) -> int | None:
 
 
 def _row(sheet: Sheet, i: int, header: Columns, setup: Setup) -> Array | None:
-    if not header.inputs:
+    if not header.inputs and not header.categories:
         return None
     x = np.full(len(setup.names), np.nan)
     for column, j in header.inputs.items():
         value = sheet.number(i, column)
         if value is not None:
             x[j] = value
+    for column, kinds in header.categories.items():
+        if sheet.text(i, column):
+            _set_category(sheet, i, column, kinds, x)
     return x
+
+
+def _set_category(sheet: Sheet, i: int, column: int, kinds: Mapping[str, int], x: Array) -> None:
+    """Inputs of 0 and 1 from the word that they stand for."""
+    text = sheet.text(i, column)
+    word = next((kind for kind in kinds if kind == text or _same_number(kind, text)), None)
+    if word is None:
+        raise CampaignError(f"{sheet.at(i, column)}: one of {', '.join(list(kinds)[:6])} is expected, got {text!r}")
+    for kind, j in kinds.items():
+        value = float(kind == word)
+        if not np.isnan(x[j]) and x[j] != value:
+            raise CampaignError(
+                f"{sheet.at(i, column)}: is {text!r}, but the column '{sheet.columns[column]}={kind}' disagrees"
+            )
+        x[j] = value
+
+
+def _same_number(a: str, b: str) -> bool:
+    """Whether two words are one number, which a spreadsheet may write in another way."""
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return False
+
+
+def _places(header: Columns) -> dict[int, int]:
+    """The column that says each input."""
+    words = {j: column for column, kinds in header.categories.items() for j in kinds.values()}
+    return words | {j: column for column, j in header.inputs.items()}
 
 
 def _check_complete(sheet: Sheet, i: int, header: Columns, x: Array, setup: Setup, outside: bool) -> None:
     """Fill in fixed inputs, and complain about what is missing or out of range."""
-    places = {j: column for column, j in header.inputs.items()}
+    places = _places(header)
     for j in np.flatnonzero(np.isnan(x)).tolist():
         if _varies(setup, j):
             raise CampaignError(f"{sheet.at(i, places[j])}: there is no value for this input")
