@@ -78,6 +78,15 @@ def test_a_word_that_was_changed_in_a_sheet_is_no_mere_note(samples: Campaign) -
         samples.tell_table(swapped)
 
 
+def test_a_sheet_with_the_labels_of_a_pool_alone_is_taken(tmp_path: Path) -> None:
+    pool = Pool([[1.0, 0.0], [0.0, 1.0]], names=["a", "b"])
+    made = Campaign.create(tmp_path / "p.sqlite", "p", pool, labels={"sample": ["17", "18"]}, embedding=rw.Linear(1))
+    made.ask(2)
+    with pytest.raises(CampaignError, match="is it of another campaign"):
+        made.tell_table(pd.DataFrame({"trial": [1], "pressure": [17], "value": [0.5]}))
+    assert made.tell_table(pd.DataFrame({"trial": [1], "sample": [17], "value": [0.5]})).told == (1,)
+
+
 def test_words_of_a_pool_stand_for_its_inputs(samples: Campaign) -> None:
     assert samples.attach(pd.DataFrame({"kind": ["2.0"], "ph": [6.0], "value": [0.5]})) == [1]
     assert samples.all_trials()[0].x.tolist() == [0.0, 1.0, 6.0]

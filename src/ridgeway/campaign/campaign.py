@@ -202,7 +202,7 @@ class Campaign:
         before with another outcome or at other inputs is refused, unless ``corrections`` says why such rows are
         corrections.
         """
-        rows, pending = results.results(_sheet(frame, encoding), self.setup)
+        rows, pending = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
         return transitions.tell(self._store, self.setup, rows, outside, pending, corrections)
 
     def attach(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,8 +32,8 @@ class Result:
     reason: str | None = None
 
 
-def results(sheet: Sheet, setup: Setup) -> tuple[list[Result], int]:
-    """Rows with an outcome, and how many have none yet."""
+def results(sheet: Sheet, setup: Setup, labels: Callable[[], Collection[str]]) -> tuple[list[Result], int]:
+    """Rows with an outcome, and how many have none yet; ``labels`` gives the names of a pool's columns of text."""
     header = columns(sheet, setup)
     if header.trial is None:
         raise CampaignError(
@@ -41,7 +41,7 @@ def results(sheet: Sheet, setup: Setup) -> tuple[list[Result], int]:
             f"{near(TRIAL, sheet.columns)}"
         )
     _value_column(sheet, header, setup)
-    _check_ours(sheet, header, setup)
+    _check_ours(sheet, header, setup, labels)
     found: dict[int, Result] = {}
     pending = 0
     for i in range(len(sheet.rows)):
@@ -139,12 +139,12 @@ def _value_column(sheet: Sheet, header: Columns, setup: Setup) -> int:
     return header.value
 
 
-def _check_ours(sheet: Sheet, header: Columns, setup: Setup) -> None:
+def _check_ours(sheet: Sheet, header: Columns, setup: Setup, labels: Callable[[], Collection[str]]) -> None:
     """Refuse a sheet that has other numbers where this campaign's inputs should be: it belongs to another campaign."""
     if header.inputs or header.categories:
         return
     strange = [repr(name) for c, name in header.notes.items() if _all_numbers(sheet, c)]
-    if strange:
+    if strange and not set(labels()) & set(header.notes.values()):
         raise CampaignError(
             f"{sheet.source} has none of this campaign's inputs ({', '.join(setup.names[:6])}), but other numbers "
             f"({', '.join(strange[:6])}): is it of another campaign? If not, add the inputs as `ask` wrote them, "
