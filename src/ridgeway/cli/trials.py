@@ -93,7 +93,7 @@ def tell(
     \b
     Examples:
       ridgeway tell results.csv
-      ridgeway tell results.csv --corrections 'thermometer was off'
+      ridgeway tell results.csv --corrections 'misread'
     """
     told = opened(where, name).tell_table(file, outside, encoding, changed)
     parts = [f"{len(told.told)} observed"]
@@ -170,7 +170,7 @@ def correct(
     \b
     Examples:
       ridgeway correct 7 --value 3.2 --reason 'decimal point'
-      ridgeway correct 7 --input temperature=27 --reason 'misread'
+      ridgeway correct 7 --input rate=27 --reason 'misread'
       ridgeway correct 8 --discard --reason 'wrong sample'
     """
     if discard and (value is not None or sigma is not None):
