@@ -91,3 +91,15 @@ def test_a_fit_that_is_not_at_a_mode_says_so(monkeypatch, gap):
     assert not belief.diagnostics.converged
     assert "not at a mode" in belief.summary()
     assert "not at a mode" in repr(belief)
+
+
+def test_other_modes_beside_searches_that_all_agree_are_explained():
+    all_there = replace(GOOD, n_starts=20, starts_at_best=20)
+    assert all_there.status == (
+        "a mode; all 20 searches ended there; another mode is known from other fits, 2.5 nats below"
+    )
+    three = replace(all_there, optima=(-10.0, -12.5, -13.0), n_starts=1, starts_at_best=1)
+    assert three.status.startswith("a mode; the only search ended there; 2 other modes are known")
+    assert replace(GOOD, n_starts=0, starts_at_best=0).status == (
+        "a mode, followed from an earlier fit; no search was made"
+    )

@@ -36,3 +36,10 @@ def test_weights_of_draws_are_turned_towards_the_best_estimate(belief: rw.Belief
     assert interval.high == pytest.approx(found.weights, abs=1e-9)
     spread = embedding_draws.weights(found, embedding_draws.embeddings(belief, 100))
     assert np.all(spread.high > spread.low)
+
+
+def test_shares_of_a_belief_are_those_of_its_draws(belief: rw.Belief) -> None:
+    drawn = embedding_draws.Interval.of(embedding_draws.shares(belief, embedding_draws.embeddings(belief)))
+    assert belief.input_shares.mean == pytest.approx(drawn.mean)
+    assert belief.input_shares.mean.sum() == pytest.approx(1.0)
+    assert np.all(belief.input_shares.low <= belief.input_shares.high)

@@ -34,7 +34,7 @@ def test_summary_names_the_inputs_that_matter_first():
     rows = [line for line in lines if "%" in line]
     assert rows[0].split()[0] == "load"
     assert rows[1].split()[0] == "span"
-    share = belief.importances()
+    share = belief.input_shares.mean
     assert f"{100 * share[0]:.1f} %" in rows[0]
     assert f"log evidence  {belief.log_evidence:.1f}" in lines[1]
     assert f"noise {np.sqrt(belief.noise_variance):.4g}" in lines[2]

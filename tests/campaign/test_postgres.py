@@ -97,3 +97,28 @@ def test_a_server_that_is_not_there_is_a_sentence() -> None:
 def test_a_database_that_is_not_there_is_a_sentence(server: Any) -> None:
     with pytest.raises(CampaignError, match="it is not there"):
         Campaign.open(server.get_uri().replace("/postgres?", "/nowhere?"))
+
+
+def test_many_who_begin_the_same_campaign_at_once(address: str) -> None:
+    got, _ = workers.share_out(address, processes=8, many=0, target=workers.begin)
+    errors = [error for _, _, error in got if error]
+    assert len(errors) == 7
+    assert all("has a campaign 'work' already" in error for error in errors)
+    assert Campaign.open(address).ask().id == 1
+
+
+def test_a_campaign_deleted_and_made_again_is_another_one(address: str) -> None:
+    old = workers.create(address)
+    trial = old.ask()
+    engine = sqlalchemy.create_engine(_driven(address), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for table in ("ridgeway_trials", "ridgeway_fits", "ridgeway_corrections", "ridgeway_campaigns"):
+            connection.execute(sqlalchemy.text(f"TRUNCATE {table} RESTART IDENTITY CASCADE"))
+    engine.dispose()
+    with pytest.raises(CampaignError, match="it was deleted; nothing was read or written"):
+        old.tell(trial, 1.0)
+    new = workers.create(address)
+    new.ask()
+    with pytest.raises(CampaignError, match="another one has its place"):
+        old.tell(trial, 1.0)
+    assert new.pending[0].id == 1

@@ -140,7 +140,7 @@ def test_a_fit_of_an_earlier_version_has_no_course(tmp_path: Path) -> None:
             campaign._store.keep(connection, fit)
     page = campaign.report(tmp_path / "r.html", suggestions=0).read_text("utf-8")
     assert "a course needs at least two beliefs with directions, got 1" in page
-    assert "Not available yet, because none were asked for." in page
+    assert "Not available, because none were asked for." in page
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_a_pool_shows_its_labels_and_what_is_left(tmp_path: Path) -> None:
     for trial in campaign.ask(2):
         campaign.tell(trial, 0.0)
     page = campaign.report(tmp_path / "r.html").read_text("utf-8")
-    assert "Not available yet, because the pool is exhausted." in page
+    assert "Not available, because the pool is exhausted." in page
 
 
 def test_whole_numbers_that_are_used_up(tmp_path: Path) -> None:
@@ -227,3 +227,31 @@ def test_the_command(
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "nothing to report before the first result" in err
     assert not Path("new.html").exists()
+
+
+def test_corrections_and_notes_stand_in_the_report(tmp_path: Path) -> None:
+    campaign = made(tmp_path / "c.sqlite", 7)
+    campaign.correct(2, 31.0, "decimal point")
+    campaign.correct(3, reason="misread", inputs={"temperature": 25.5})
+    page = campaign.report(tmp_path / "r.html", suggestions=0).read_text("utf-8").replace("<wbr>", "")
+    assert "2 corrections; the table above has the values that are right." in page
+    assert re.search(r"<td>value [\d.]+ to 31</td>\s*<td>decimal point</td>", page)
+    assert re.search(r"<td>temperature [\d.]+ to 25\.5</td>\s*<td>misread</td>", page)
+    assert campaign.corrections[0]["by"] in html.unescape(page)
+
+
+def test_a_report_without_corrections_has_no_table_of_them(page: str) -> None:
+    assert "correction" not in page
+
+
+def test_labels_named_like_columns_are_set_apart_in_a_report(tmp_path: Path) -> None:
+    points = np.random.default_rng(0).uniform(size=(8, 2))
+    pool = rw.Pool(points, names=["a", "b"])
+    labels = {"trial": [f"s{i}" for i in range(8)]}
+    campaign = Campaign.create(
+        tmp_path / "c.sqlite", "c", pool, labels=labels, embedding=rw.Linear(1), n_initial=5, inference="map"
+    )
+    for trial in campaign.ask(5):
+        campaign.tell(trial, float(trial.x.sum()))
+    page = campaign.report(tmp_path / "r.html", suggestions=1).read_text("utf-8")
+    assert rows_of(page, "observations.csv.gz")[0] == ["trial", "trial (note)", "a", "b", "value"]

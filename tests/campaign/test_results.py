@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
 
-from ridgeway import Campaign, CampaignError
+import ridgeway as rw
+from ridgeway import Campaign, CampaignError, Pool
+from tests import campaign_workers as workers
 
 
 def test_a_table_of_results_is_taken_whole_or_not_at_all(campaign: Campaign) -> None:
@@ -34,3 +39,90 @@ def test_data_from_before(campaign: Campaign) -> None:
         campaign.attach(frame.drop(columns="b"))
     assert campaign.all_trials()[0].notes == {"batch": "7"}
     assert campaign.belief.y.tolist() == [0.3, 0.4, 0.3]
+
+
+def test_a_sheet_of_another_campaign_is_refused(campaign: Campaign) -> None:
+    campaign.ask(2)
+    foreign = pd.DataFrame({"trial": [1, 2], "pressure": [1.0, 2.0], "flow": [3.0, None], "value": [0.5, 0.6]})
+    with pytest.raises(
+        CampaignError, match=r"none of this campaign's inputs \(a, b\), but .*'pressure', 'flow'.*another"
+    ):
+        campaign.tell_table(foreign)
+    assert len(campaign.pending) == 2
+    assert campaign.tell_table(foreign.drop(columns=["pressure", "flow"]).assign(operator="Åsa")).told == (1, 2)
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> Campaign:
+    """A pool whose inputs are words, in columns of 0 and 1."""
+    pool = Pool([[1.0, 0.0, 7.0], [0.0, 1.0, 6.0], [0.0, 1.0, 5.0]], names=["kind=1", "kind=2.0", "ph"])
+    return Campaign.create(
+        tmp_path / "p.sqlite", "p", pool, labels={"kind": ["1", "2.0", "2.0"]}, embedding=rw.Linear(1), n_initial=3
+    )
+
+
+def test_a_word_that_was_changed_in_a_sheet_is_no_mere_note(samples: Campaign) -> None:
+    trials = samples.ask(3)
+    frame = pd.DataFrame({"trial": [t.id for t in trials], "kind": [int(t.x[1]) + 1 for t in trials], "value": 0.5})
+    swapped = frame.assign(kind=3 - frame["kind"])
+    with pytest.raises(CampaignError, match="but the pool's point has"):
+        samples.tell_table(swapped)
+    with pytest.raises(CampaignError, match=r"column 'kind': one of 1, 2\.0 is expected, got 'ethanol'"):
+        samples.tell_table(frame.assign(kind="ethanol"))
+    with pytest.raises(CampaignError, match="column 'kind': is '2', but the column 'kind=1' disagrees"):
+        samples.tell_table(frame.assign(kind=2).assign(**{"kind=1": 1.0}))
+    assert len(samples.pending) == 3
+    assert samples.tell_table(frame).told == (1, 2, 3)
+    assert {(t.notes or {})["kind"] for t in samples.all_trials()} == {"1", "2.0"}
+    with pytest.raises(CampaignError, match="but the pool's point has"):
+        samples.tell_table(swapped)
+
+
+def test_a_sheet_with_the_labels_of_a_pool_alone_is_taken(tmp_path: Path) -> None:
+    pool = Pool([[1.0, 0.0], [0.0, 1.0]], names=["a", "b"])
+    made = Campaign.create(tmp_path / "p.sqlite", "p", pool, labels={"sample": ["17", "18"]}, embedding=rw.Linear(1))
+    made.ask(2)
+    with pytest.raises(CampaignError, match="is it of another campaign"):
+        made.tell_table(pd.DataFrame({"trial": [1], "pressure": [17], "value": [0.5]}))
+    assert made.tell_table(pd.DataFrame({"trial": [1], "sample": [17], "value": [0.5]})).told == (1,)
+
+
+def test_words_of_a_pool_stand_for_its_inputs(samples: Campaign) -> None:
+    assert samples.attach(pd.DataFrame({"kind": ["2.0"], "ph": [6.0], "value": [0.5]})) == [1]
+    assert samples.all_trials()[0].x.tolist() == [0.0, 1.0, 6.0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "json", "parquet"])
+def test_attach_takes_what_export_writes(campaign: Campaign, tmp_path: Path, ending: str) -> None:
+    first, failed, abandoned, second, third, _ = campaign.ask(6)
+    campaign.tell(first, 1.0, sigma=0.5, notes={"trial": "x", "a": "y", "operator": "Åsa"})
+    campaign.fail(failed, "broke")
+    campaign.abandon(abandoned)
+    for trial in (second, third):  # measured twice at the same point, with the same value
+        campaign.tell(trial, 2.0, inputs={"a": 0.5, "b": 1.0})
+    campaign.correct(second, 3.0, "misread")
+    campaign.correct(second, 2.0, "no, it was right")
+    path = campaign.export(tmp_path / f"all.{ending}")
+    other = workers.create(tmp_path / "other.sqlite", n_initial=50)
+    assert other.attach(path) == [1, 2, 3]
+    kept = [trial for trial in campaign.all_trials() if trial.value is not None]
+    taken = other.all_trials()
+    assert [(t.x.tolist(), t.value, t.sigma, t.notes or {}) for t in taken] == [
+        (t.x.tolist(), t.value, t.sigma, t.notes or {}) for t in kept
+    ]
+    with pytest.raises(CampaignError, match="in the campaign already, as trial 1"):
+        other.attach(path)
+
+
+def test_a_row_that_stands_twice_in_a_file_is_refused(campaign: Campaign) -> None:
+    frame = pd.DataFrame({"a": [0.5, 0.5], "b": [1.0, 1.0], "value": [0.3, 0.3]})
+    with pytest.raises(CampaignError, match=r"row 1 says the same as the table, row 0; .*--repeated"):
+        campaign.attach(frame)
+    with pytest.raises(CampaignError, match="no row with a value"):
+        campaign.attach(frame.assign(value=None, state="asked"))
+    assert campaign.all_trials() == ()
+
+
+def test_a_table_longer_than_a_query_may_be(campaign: Campaign) -> None:
+    campaign.attach(pd.DataFrame({"a": np.linspace(0, 1, 1500), "b": 1.0, "value": 0.5}))
+    assert len(campaign.tell_table(pd.DataFrame({"trial": range(1, 1501), "value": 0.5})).already) == 1500

@@ -10,13 +10,12 @@ import pytest
 from ridgeway import Campaign, CampaignError
 from ridgeway.campaign import schema
 from ridgeway.campaign.database import Database
-from tests import campaign_workers as workers
 from tests.helpers import ASSETS
 
 
 def test_versions_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c.sqlite"
-    workers.create(path).ask()
+    path.write_bytes((ASSETS / "campaign_v1.sqlite").read_bytes())
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE ridgeway_schema SET version = 99")
     connection.close()
@@ -27,8 +26,9 @@ def test_versions_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     connection.close()
     with pytest.raises(CampaignError, match="version 0, which this version of Ridgeway cannot read"):
         Campaign.open(path)
-    monkeypatch.setitem(schema.UPGRADES, 0, ("ALTER TABLE ridgeway_trials ADD COLUMN colour TEXT",))
-    assert Campaign.open(path).pending[0].id == 1
+    step = "ALTER TABLE ridgeway_trials ADD COLUMN colour TEXT"
+    monkeypatch.setitem(schema.UPGRADES, 0, lambda connection: connection.exec_driver_sql(step))
+    assert Campaign.open(path).pending[0].id == 10
     with Database(path).reading() as upgraded:
         assert schema.version(upgraded, "it") == schema.VERSION
 
@@ -47,3 +47,16 @@ def test_the_stored_campaign_of_the_first_release_opens_and_goes_on(tmp_path: Pa
     assert campaign.summary() is not None
     assert campaign.belief.y.shape == (7,)
     assert campaign.ask().id == 11
+
+
+def test_campaigns_of_the_first_version_get_an_identity_that_stays(tmp_path: Path) -> None:
+    copies = [tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
+    for copy in copies:
+        copy.write_bytes((ASSETS / "campaign_v1.sqlite").read_bytes())
+    first, second = (Campaign.open(copy) for copy in copies)
+    identities = [campaign.all_trials()[0].campaign for campaign in (first, second, Campaign.open(copies[0]))]
+    assert identities[0] == identities[2] != identities[1]
+    assert None not in identities
+    first.tell(first.pending[0], 0.5)
+    with pytest.raises(CampaignError, match="of another one"):
+        second.tell(first.all_trials()[-1], 0.5)

@@ -142,3 +142,36 @@ def test_a_table_of_more_rows_than_a_query_may_name(campaign: Campaign) -> None:
     frame = _many(campaign, 40_000)
     assert len(campaign.tell_table(frame).told) == 39_999
     assert campaign.all_trials()[-1].value == 39_999.0
+
+
+def test_a_handle_of_a_deleted_campaign_does_not_touch_the_one_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    old = workers.create(path, n_initial=50)
+    trial = old.ask()
+    path.unlink()
+    with pytest.raises(CampaignError, match="cannot be opened"):
+        old.tell(trial, 1.0)
+    assert not path.exists()
+    new = workers.create(path, n_initial=50)
+    new.ask()
+    for act in (
+        old.ask,
+        old.all_trials,
+        lambda: old.corrections,
+        lambda: old.tell(trial, 1.0),
+        lambda: old.attach(new.trials.assign(value=1.0)),
+        lambda: old.reclaim(0.0),
+    ):
+        with pytest.raises(CampaignError, match=r"'work' that was opened is no longer at .*another one has its place"):
+            act()
+    assert [(t.id, t.state) for t in new.all_trials()] == [(1, "asked")]
+    assert Campaign.open(path).all_trials()[0].campaign == new.all_trials()[0].campaign != trial.campaign
+
+
+def test_a_campaign_that_is_gone_from_its_database_is_a_sentence(tmp_path: Path) -> None:
+    campaign = workers.create(tmp_path / "c.sqlite", n_initial=50)
+    with sqlite3.connect(tmp_path / "c.sqlite") as connection:
+        connection.execute("DELETE FROM ridgeway_campaigns")
+    connection.close()
+    with pytest.raises(CampaignError, match="it was deleted; nothing was read or written"):
+        campaign.ask()

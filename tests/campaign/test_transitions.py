@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from ridgeway import Campaign, CampaignError
+from tests import campaign_workers as workers
 
 
 def test_telling_the_same_twice_is_harmless_another_value_is_refused(campaign: Campaign) -> None:
@@ -83,3 +86,124 @@ def test_stale_trials_are_taken_over(campaign: Campaign) -> None:
     assert {c["kind"] for c in campaign.corrections} == {"reclaimed"}
     campaign.tell(1, 0.5)
     assert [t.id for t in campaign.reclaim(0.0)] == [2]
+
+
+def test_inputs_changed_in_a_sheet_told_before_do_not_pass_in_silence(campaign: Campaign) -> None:
+    trials = campaign.ask(2)
+    frame = pd.DataFrame(
+        {"trial": [1, 2], "a": [t.x[0] for t in trials], "b": [t.x[1] for t in trials], "value": [1.0, 2.0]}
+    )
+    campaign.tell_table(frame)
+    assert campaign.tell_table(frame).already == (1, 2)
+    changed = frame.assign(a=[0.125, trials[1].x[0]])
+    with pytest.raises(CampaignError, match=r"row 0: trial 1 has its result since .* other inputs: a .* to 0\.125; if"):
+        campaign.tell_table(changed)
+    assert campaign.all_trials()[0].x[0] == trials[0].x[0]
+    with pytest.raises(CampaignError, match="corrections must say why results have changed"):
+        campaign.tell_table(changed, corrections=" ")
+    told = campaign.tell_table(changed.assign(value=[1.0, 2.5]), corrections="read again")
+    assert (told.corrected, told.already, told.told) == ((1, 2), (), ())
+    first, second = campaign.all_trials()
+    assert (first.x[0], second.value) == (0.125, 2.5)
+    assert first.proposed is not None
+    assert first.proposed[0] == trials[0].x[0]
+    assert [(c["trial"], c["reason"]) for c in campaign.corrections] == [(1, "read again"), (2, "read again")]
+    assert campaign.belief.X[0, 0] == 0.125
+
+
+def test_a_failure_that_a_sheet_takes_back_is_a_correction(campaign: Campaign) -> None:
+    campaign.ask(2)
+    campaign.fail(1, "lost")
+    campaign.tell(2, 2.0)
+    frame = pd.DataFrame({"trial": [1, 2], "value": [1.0, "failed"]})
+    with pytest.raises(CampaignError, match=r"row 0: trial 1 failed .*use `correct`"):
+        campaign.tell_table(frame)
+    assert campaign.tell_table(frame, corrections="mixed up").corrected == (1, 2)
+    assert [(t.state, t.value) for t in campaign.all_trials()] == [("told", 1.0), ("failed", None)]
+
+
+def test_a_sigma_told_later_is_named_in_the_refusal(campaign: Campaign) -> None:
+    campaign.ask()
+    campaign.tell(1, 1.5)
+    with pytest.raises(CampaignError, match=r"has the value 1\.5 since .* now it is 1\.5 \(sigma 0\.1\)"):
+        campaign.tell(1, 1.5, sigma=0.1)
+
+
+def test_inputs_can_be_corrected(campaign: Campaign) -> None:
+    first, second = campaign.ask(2)
+    campaign.tell(first, 1.5, sigma=0.1)
+    campaign.fail(second, "burst")
+    before = campaign.belief.X.copy()
+    campaign.correct(first, reason="misread", inputs={"a": 0.25})
+    campaign.correct(second, reason="misread", inputs={"b": 0.5})
+    kept, failed = campaign.all_trials()
+    assert (kept.value, kept.sigma, kept.inputs) == (1.5, 0.1, {"a": 0.25, "b": first.inputs["b"]})
+    assert (failed.state, failed.reason, failed.inputs["b"]) == ("failed", "burst", 0.5)
+    assert campaign.corrections[0]["before"]["inputs"] == {"a": first.inputs["a"]}
+    assert campaign.corrections[0]["after"]["inputs"] == {"a": 0.25}
+    assert campaign.belief.X[0, 0] == 0.25
+    assert before[0, 0] != 0.25
+    campaign.correct(first, 1.5, "again the same")
+    assert len(campaign.corrections) == 2
+    with pytest.raises(CampaignError, match="'a': is 3, not within"):
+        campaign.correct(first, reason="far", inputs={"a": 3.0})
+    with pytest.raises(CampaignError, match="nothing to correct"):
+        campaign.correct(first, reason="why")
+    with pytest.raises(CampaignError, match="sigma is for a trial with a value"):
+        campaign.correct(first, None, "why", sigma=0.5)
+
+
+def test_a_point_told_outside_its_range_may_be_told_again(campaign: Campaign) -> None:
+    campaign.ask()
+    frame = pd.DataFrame({"trial": [1], "a": [1.5], "value": [1.0]})
+    campaign.tell_table(frame, outside=True)
+    assert campaign.tell_table(frame).already == (1,)
+
+
+def test_notes_added_to_a_sheet_told_before_are_kept(campaign: Campaign) -> None:
+    campaign.ask()
+    frame = pd.DataFrame({"trial": [1], "value": [1.0], "operator": ["Åsa"]})
+    campaign.tell_table(frame)
+    told = campaign.tell_table(frame.assign(remark="late"))
+    assert (told.already, told.noted) == ((1,), (1,))
+    assert campaign.all_trials()[0].notes == {"operator": "Åsa", "remark": "late"}
+    assert campaign.tell_table(frame).noted == ()
+
+
+def test_a_trial_of_another_campaign_is_refused(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.ask()
+    other = workers.create(tmp_path / "other.sqlite", n_initial=50)
+    stranger = other.ask()
+    for act in (
+        lambda: campaign.tell(stranger, 1.0),
+        lambda: campaign.fail(stranger),
+        lambda: campaign.abandon(stranger),
+        lambda: campaign.correct(stranger, 1.0, "why"),
+    ):
+        with pytest.raises(CampaignError, match="got trial 1 of another one"):
+            act()
+    assert [t.state for t in campaign.all_trials()] == ["asked"]
+    Campaign.open(other.where).tell(other.pending[0], 1.0)
+    assert other.all_trials()[0].value == 1.0
+
+
+def test_a_clock_that_was_wrong_blocks_no_trial(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as wrong:
+        wrong.setattr("ridgeway.campaign.campaign.now", lambda: "2099-01-01T00:00:00.000+00:00")
+        campaign.ask()
+    campaign.ask()
+    assert [t.id for t in campaign.reclaim(3600.0)] == [1]
+    assert campaign.corrections[0]["reason"] == "asked for in the future: a clock is wrong"
+    assert campaign.reclaim(3600.0) == []
+    for wrong_age in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(CampaignError, match="older_than must be"):
+            campaign.reclaim(wrong_age)
+
+
+@pytest.mark.parametrize("number", [10**20, 2**63, 0, -1])
+def test_a_number_no_trial_can_have_is_a_sentence(campaign: Campaign, number: int) -> None:
+    campaign.ask()
+    with pytest.raises(CampaignError, match=f"there is no trial {number} in this campaign"):
+        campaign.fail(number)
+    with pytest.raises(CampaignError, match="there is no trial"):
+        campaign.tell_table(pd.DataFrame({"trial": [float(number)], "value": [1.0]}))

@@ -93,6 +93,22 @@ def test_a_table_of_inputs(ridgeway: Ridgeway) -> None:
     assert "did you mean 'upper'?" in ridgeway("init", "--inputs", "inputs.csv", "--name", "b").err
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("a,0,1,,ja,,", ["inputs.csv, row 2, column 'log': yes or no is expected, got 'ja'"]),
+        ("a,0,1,,,,3", ["inputs.csv, row 2: an input with a value is fixed and has no 'lower'"]),
+        ("a,,,,,x,3", ["an input with a value is fixed and has no 'integer'"]),
+    ],
+)
+def test_a_table_of_inputs_with_a_mistake(ridgeway: Ridgeway, row: str, words: list[str]) -> None:
+    Path("inputs.csv").write_text(f"name,lower,upper,unit,log,integer,value\n{row}\n")
+    said = ridgeway("init", "--inputs", "inputs.csv")
+    assert said.code == 1
+    for word in words:
+        assert word in said.err
+
+
 def test_a_pool_with_words_in_it(ridgeway: Ridgeway) -> None:
     Path("pool.csv").write_text("id,solvent,share\nA1,water,0.1\nA2,ethanol,0.2\nA3,water,0.3\n")
     said = ridgeway("init", "--pool", "pool.csv")
@@ -102,3 +118,43 @@ def test_a_pool_with_words_in_it(ridgeway: Ridgeway) -> None:
     assert sorted(row["id"] for row in asked) == ["A1", "A2", "A3"]
     kept = json.loads(ridgeway("export", "--format", "json").out)
     assert all(row[f"solvent={row['solvent']}"] == 1.0 for row in kept)
+
+
+@pytest.mark.parametrize("option", ["--label", "--category"])
+def test_columns_of_a_pool_without_a_pool_are_refused(ridgeway: Ridgeway, option: str) -> None:
+    said = ridgeway("init", "--input", "a 0 1", option, "solvent")
+    assert (said.code, said.out) == (1, "")
+    assert f"{option} names a column of a pool, and there is none: got 'solvent'" in said.err
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("name = 5\n", ["plan.toml: 'name' must be a word in quotes, got 5"]),
+        ("name = 1979-05-27\n", ["plan.toml: 'name' must be a word"]),
+        ("output = {name = 3}\n", ["plan.toml, [output]: 'name' must be a word in quotes, got 3"]),
+        ("output = {name = 'y', unit = ['m']}\n", ["plan.toml, [output]: 'unit' must be a word"]),
+        ("pool = {file = 7}\n", ["plan.toml, [pool]: 'file' must be a word"]),
+        ("pool = {file = 'p.csv', labels = 'id'}\n", ["[pool]: 'labels' must be a list of words", "got 'id'"]),
+        ("pool = {file = 'p.csv', categories = [1]}\n", ["[pool]: 'categories' must be a list of words"]),
+        ("input = [{name = 'a', lower = 1, upper = 2, log = 'no'}]\n", ["log of input 'a' must be true or false"]),
+        ("input = [{name = 'a', lower = 1, upper = 2, integer = 07:32:00}]\n", ["integer of input 'a' must be true"]),
+        ("x = " + "[" * 9000 + "]" * 9000, ["plan.toml is not valid TOML"]),
+    ],
+)
+def test_odd_toml_is_answered_with_a_sentence(ridgeway: Ridgeway, content: str, words: list[str]) -> None:
+    Path("p.csv").write_text("id,a\nx,1\ny,2\n")
+    Path("plan.toml").write_text(content)
+    said = ridgeway("init", "plan.toml")
+    assert (said.code, said.err.count("\n")) == (1, 1)
+    for word in words:
+        assert word in said.err
+    assert not Path("campaign.sqlite").exists()
+
+
+def test_names_that_collide_are_refused(ridgeway: Ridgeway) -> None:
+    said = ridgeway("init", "--input", "a 0 1 x", "--input", "'a [x]' 0 1")
+    assert said.code == 1
+    assert "inputs 'a' and 'a [x]' would both have the column 'a [x]'" in said.err
+    assert os.listdir() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -109,3 +110,80 @@ def test_a_header_that_is_nearly_right(ridgeway: Ridgeway) -> None:
     Path("h.csv").write_text("trail,strength\n1,5\n")
     assert "h.csv has no column 'trial'" in (said := ridgeway("tell", "h.csv").err)
     assert "is it 'trail'? Rename it" in said
+
+
+def test_inputs_changed_in_a_sheet_that_was_told_before(ridgeway: Ridgeway) -> None:
+    ridgeway(*INIT)
+    ridgeway("ask", "-n", "2", "-o", "next.csv")
+    frame = pd.read_csv("next.csv").assign(strength=[1.0, 2.0])
+    frame.to_csv("next.csv", index=False)
+    assert ridgeway("tell", "next.csv").code == 0
+    frame.loc[1, "temperature [°C]"] = 27.0
+    frame.to_csv("next.csv", index=False)
+    said = ridgeway("tell", "next.csv")
+    assert (said.code, said.out) == (1, "")
+    assert "next.csv, row 3: trial 2 has its result since" in said.err
+    assert " to 27; if the first was wrong, change it with `correct`" in said.err
+    assert "--corrections 'reason'" in said.err
+    told = ridgeway("tell", "next.csv", "--corrections", "thermometer was off")
+    assert told.out == "0 observed, 1 corrected, 1 known already.\n"
+    assert Campaign.open("campaign.sqlite").all_trials()[1].x[0] == 27.0
+
+
+def test_inputs_can_be_corrected_and_corrections_are_listed(ridgeway: Ridgeway) -> None:
+    ridgeway(*INIT)
+    ridgeway("ask")
+    Path("told.csv").write_text("trial,temperature,strength\n1,30,5\n")
+    ridgeway("tell", "told.csv")
+    assert ridgeway("corrections").out == "Nothing was corrected.\n"
+    said = ridgeway("correct", "1", "--input", "temperature=27", "--reason", "misread")
+    assert said.out == "Trial 1 is at temperature=27 (misread).\n"
+    said = ridgeway("correct", "1", "--value", "4", "--input", "temperature [°C]=28", "--reason", "again")
+    assert said.out == "Trial 1 is now 4, at temperature [°C]=28 (again).\n"
+    listed = json.loads(ridgeway("corrections", "--format", "json").out)
+    assert [(row["trial"], row["what"], row["reason"]) for row in listed] == [
+        (1, "temperature 30 to 27", "misread"),
+        (1, "value 5 to 4, temperature 27 to 28", "again"),
+    ]
+    assert all("@" in row["by"] and "UTC" in row["at"] for row in listed)
+    status = " ".join(ridgeway("status").out.split())
+    assert "2 corrections, the last of trial 1: value 5 to 4, temperature 27 to 28." in status
+    assert json.loads(ridgeway("status", "--format", "json").out)["corrections"] == 2
+    assert "temperature 30 to 27 (misread" in ridgeway("export").out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("correct", "1", "--reason", "x"), "say what is right: --value, --sigma or --input"),
+        (("correct", "1", "--reason", "x", "--discard", "--sigma", "1"), "either --value with the right one, or --d"),
+        (("correct", "1", "--reason", "x", "--input", "temperature"), "--input must read 'name=value'"),
+        (("correct", "1", "--reason", "x", "--input", "temperature=hot"), "--input must read 'name=value'"),
+        (("correct", "1", "--reason", "x", "--input", "rate=1", "--input", "rate=2"), "'rate' was given twice"),
+        (("correct", "1", "--reason", "x", "--input", "colour=1"), "inputs must be among temperature, rate"),
+        (("fail", "99999999999999999999"), "there is no trial 99999999999999999999 in this campaign"),
+        (("abandon", "99999999999999999999"), "there is no trial"),
+        (("reclaim", "--older-than", "99999999d"), "an age must be at most 36500d"),
+        (("reclaim", "--older-than", "9" * 400 + "d"), "an age must be at most 36500d"),
+        (("ask", "--decimal-comma"), "--decimal-comma is for a file"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(ridgeway: Ridgeway, words: tuple[str, ...], sentence: str) -> None:
+    ridgeway(*INIT)
+    ridgeway("ask")
+    said = ridgeway(*words)
+    assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
+    assert sentence in said.err
+    assert len(Campaign.open("campaign.sqlite").pending) == 1
+
+
+def test_the_export_of_another_campaign_is_attached(ridgeway: Ridgeway) -> None:
+    ridgeway(*INIT)
+    ridgeway("ask", "-n", "3", "-o", "next.csv")
+    Path("told.csv").write_text("trial,strength\n1,5\n2,failed\n")
+    ridgeway("tell", "told.csv")
+    ridgeway("export", "--decimal-comma", "-o", "all.csv")
+    ridgeway(*INIT, "-c", "other.sqlite")
+    said = ridgeway("attach", "all.csv", "-c", "other.sqlite")
+    assert said.out == "1 attached, as trials 1 to 1.\n2 without a value left out.\n"
+    assert ridgeway("export", "--decimal-comma").out.startswith("trial;state;temperature [°C];")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pandas as pd
+import pytest
 
 from tests.cli.commands import INIT, Ridgeway
 
@@ -34,3 +38,29 @@ def test_advice_and_status_speak_of_the_same_fit(ridgeway: Ridgeway) -> None:
     assert "After 7 outcomes" in said
     assert said.replace("\n", " ").count("The direction") == 1
     assert not any(line.startswith("%") for line in said.splitlines())
+
+
+def test_status_names_the_oldest_trial_and_clocks_that_are_wrong(
+    ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ridgeway(*INIT)
+    for stamp in ("2099-01-01T00:00:00.000+00:00", "2020-01-01T00:00:00.000+00:00"):
+        with monkeypatch.context() as wrong:
+            wrong.setattr("ridgeway.campaign.campaign.now", lambda stamp=stamp: stamp)
+            assert ridgeway("ask").code == 0
+    said = " ".join(ridgeway("status").out.split())
+    assert re.search(r"the longest for [\d]+ d \(", said)
+    assert "trial 1 was asked for in the future (2099-01-01 00:00 UTC" in said
+    assert json.loads(ridgeway("reclaim", "--older-than", "1h", "--format", "json").out)[0]["trial"] == 1
+
+
+def test_columns_of_predictions_and_scores_are_told_from_inputs(ridgeway: Ridgeway) -> None:
+    assert ridgeway("init", "--input", "std 0 1", "--input", "row 0 1", "--input", "nats 0 1", "-d", "1").code == 0
+    rows = [[(3 * i + 5 * j) % 7 / 7 for j in range(3)] + [float(i)] for i in range(6)]
+    pd.DataFrame(rows, columns=["std", "row", "nats", "value"]).to_csv("old.csv", index=False)
+    assert ridgeway("attach", "old.csv").code == 0
+    (first, *_) = json.loads(ridgeway("predict", "old.csv", "--format", "json").out)
+    assert [first[name] for name in ("std", "row", "nats")] == rows[0][:3]
+    assert len(first) == 5
+    scored = ridgeway("score", "old.csv", "--format", "csv").out.splitlines()[0].split(",")
+    assert len(set(scored)) == 5

@@ -32,7 +32,7 @@ def test_the_page_is_one_file_without_addresses(belief: rw.Belief, tmp_path: Pat
     assert set(figures(page)) == {
         "response", "importance", "weights0", "information", "left_out", "coverage", "optima"
     }  # fmt: skip
-    assert page.count("Not available yet, because") == 3  # the next experiments, the course, evidence of dimensions
+    assert page.count("Not available, because") == 3  # the next experiments, the course, evidence of dimensions
     assert "One combination of the 4 inputs carries" in page
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
@@ -98,7 +98,7 @@ def test_a_pool_suggests_what_is_left() -> None:
 
 def test_before_the_first_observation() -> None:
     page = report.render(learner_of(0))
-    assert page.count("Not available yet, because there are no observations.") == 4
+    assert page.count("Not available, because there are no observations.") == 4
     assert "Nothing is known yet" in page
     assert figures(page) == {}
     assert len(page) < 100_000  # no pictures, no plotly

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ridgeway.gp.scaling import OutputScaling
 from ridgeway.inference import importance_sampling
 from ridgeway.inference.mixture import Component
 from ridgeway.types import Array, Inputs
+
+if TYPE_CHECKING:
+    from ridgeway.belief.embedding_draws import Interval
 
 __all__ = ["MARGINALS", "Belief", "Embedded", "Prediction"]
 
@@ -173,7 +176,8 @@ class Belief:
         """Share of each input in the variation along the embedding, ``(D,)``; free of rotation.
 
         The mean square of the predictive mean's derivative in each input over the data, inputs in
-        units of the box, normalised to sum to 1.
+        units of the box, normalised to sum to 1. These are shares at the modes; :attr:`input_shares` averages
+        over draws of the embedding.
         """
         total = np.zeros(self.space.scaling.D)
         for c in self.components:
@@ -181,6 +185,16 @@ class Belief:
             slopes = c.gp.embedding.slopes(root, c.gp.parameters, self.space)
             total += c.weight * np.sum(slopes**2, axis=0)
         return total / total.sum() if total.sum() > 0 else np.full_like(total, 1.0 / total.shape[0])
+
+    @cached_property
+    def input_shares(self) -> Interval:
+        """Share of each input in the variation ``(D,)``: mean and central 90 % over draws of the embedding.
+
+        A summary, a campaign's status and a report show these.
+        """
+        from ridgeway.belief import embedding_draws
+
+        return embedding_draws.input_shares(self)
 
     @cached_property
     def embedding_posterior(self) -> EmbeddingPosterior:

@@ -55,9 +55,15 @@ class Diagnostics:
                 f"curvature is {self.smallest_curvature:.2g} of the prior's"
             )
         others = len(self.optima) - 1
+        if self.n_starts == 0:
+            return "a mode, followed from an earlier fit; no search was made"
         if others == 0:
             return f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there and none elsewhere"
         gap = self.optima[0] - self.optima[1]
+        if self.starts_at_best == self.n_starts:  # the others come from an earlier fit, or one of fewer directions
+            searches = "the only search" if self.n_starts == 1 else f"all {self.n_starts} searches"
+            known = "another mode is" if others == 1 else f"{others} other modes are"
+            return f"a mode; {searches} ended there; {known} known from other fits, {gap:.1f} nats below"
         found = "1 other optimum" if others == 1 else f"{others} other optima"
         return (
             f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there, {found} found, "

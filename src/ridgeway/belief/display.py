@@ -49,7 +49,7 @@ def facts(belief: Belief) -> Facts:
 def inputs(belief: Belief, names: Any) -> Shares:
     """The inputs that matter most, with their shares of the variation."""
     called = belief.labels if names is None else labels(names, belief.X.shape[1])
-    share = belief.importances()
+    share = belief.input_shares.mean
     return [(called[j], float(share[j])) for j in np.argsort(-share, kind="stable")[:_TOP]]
 
 

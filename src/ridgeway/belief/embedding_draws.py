@@ -45,6 +45,11 @@ def embeddings(belief: Belief, n: int | None = None) -> Array:
     return belief.sample_embeddings(n, random_state=belief.seed)
 
 
+def input_shares(belief: Belief, R: Array | None = None) -> Interval:
+    """Share of each input in the variation, with its interval: what summaries, status and reports all show."""
+    return Interval.of(shares(belief, embeddings(belief) if R is None else R))
+
+
 def weights(found: Directions, R: Array) -> Interval:
     """The directions' weights ``(k, D)`` over draws ``R (n, d, D)``.
 

@@ -40,7 +40,7 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
 
 
 def _inputs(belief: Belief, labels: Sequence[str], top: int) -> list[str]:
-    share = belief.importances()
+    share = belief.input_shares.mean
     order = np.argsort(-share)[:top]
     width = min(28, max(len(labels[j]) for j in order))
     lines = ["  inputs by share of the variation:"]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import Connection
 
-from ridgeway.campaign import results, sheets, store, table, transitions
+from ridgeway.campaign import columns, results, sheets, store, table, transitions
 from ridgeway.campaign.database import Database
 from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
 from ridgeway.campaign.sheets import Sheet
@@ -85,18 +85,18 @@ class Campaign:
                         f"labels {key!r} must have one entry a point, got {len(column)} of {len(space)}"
                     )
             pool = (pool_to_bytes(space), carried)
-        database = Database(where, create=True)
-        number = store.create(database, name, setup.to_json(), pool)
-        return cls(Store(database, number, name, setup.names), setup, learning.get("progress"))
+        made = store.create(Database(where, create=True), name, setup.to_json(), pool)
+        # Opened anew: a campaign that is deleted later must not be made again, empty, by a look at it.
+        return cls(Store(Database(where), made, setup.names), setup, learning.get("progress"))
 
     @classmethod
     def open(cls, where: str | Path, name: str | None = None, progress: Any = None) -> Campaign:
         """The campaign called ``name``, or the only one there is; nothing is fitted."""
         database = Database(where)
         database.prepare(create=False)
-        key, found, text = store.find(database, name)
+        key, text = store.find(database, name)
         setup = Setup.from_json(text)
-        return cls(Store(database, key, found, setup.names), setup, progress)
+        return cls(Store(database, key, setup.names), setup, progress)
 
     @property
     def name(self) -> str:
@@ -123,15 +123,13 @@ class Campaign:
         for _ in range(_TRIES):
             snapshot = self._store.snapshot()
             chosen = self._chosen(snapshot, many)
-            with self._store.database.writing() as connection:
-                self._store.locked(connection)
+            with self._store.writing() as connection:
                 # Results that came in between do not matter: the choice is as good as if it had been made before them.
                 if self._store.counters(connection).n_asked == snapshot.n_asked:
                     self._store.check_budget(connection, many, budget)
                     kept = self._keep(connection, snapshot, *chosen, hand_over)
                     return kept[0] if n is None else kept
-        with self._store.database.writing() as connection:
-            self._store.locked(connection)
+        with self._store.writing() as connection:
             self._store.check_budget(connection, many, budget)
             snapshot = self._store.snapshot_in(connection)
             kept = self._keep(connection, snapshot, *self._chosen(snapshot, many), hand_over)
@@ -155,7 +153,7 @@ class Campaign:
         new = [
             Trial(
                 first + i, "asked", self.setup.names, x, notes=self._labels_of(x), expected=nats,
-                seen=snapshot.n_settled, asked_by=by, asked_at=at,
+                seen=snapshot.n_settled, asked_by=by, asked_at=at, campaign=self._store.identity,
             )
             for i, (x, nats) in enumerate(zip(values, expected, strict=True))
         ]  # fmt: skip
@@ -188,34 +186,32 @@ class Campaign:
         ``sigma`` is the known standard deviation of its noise; ``inputs`` what was really set, by name,
         where that differs from what was asked; ``outside`` allows it to be out of range.
         """
-        x = None
-        if inputs is not None:
-            x = np.full(len(self.setup.names), np.nan)
-            for key, setting in inputs.items():
-                if key not in self.setup.names:
-                    raise CampaignError(f"inputs must be among {', '.join(self.setup.names[:6])}, got {key!r}")
-                x[self.setup.names.index(key)] = transitions.finite(setting, f"input {key!r}")
-        number = number_of(trial)
         row = results.Result(
-            "tell", number, transitions.finite(value, "value"), transitions.sigma(sigma), x, dict(notes or {}), None
-        )
+            "tell", self._number(trial), transitions.finite(value, "value"), transitions.sigma(sigma),
+            self._settings(inputs), {str(key): str(text) for key, text in (notes or {}).items()}, None,
+        )  # fmt: skip
         transitions.tell(self._store, self.setup, [row], outside)
 
-    def tell_table(self, frame: Any, outside: bool = False, encoding: str | None = None) -> transitions.Told:
+    def tell_table(
+        self, frame: Any, outside: bool = False, encoding: str | None = None, corrections: str | None = None
+    ) -> transitions.Told:
         """The outcomes in a data frame, CSV or Excel file, matched by the column ``trial``; all or none.
 
         Rows without a value are still pending; a value of ``failed`` is a failure; other columns are kept
-        as notes; inputs that differ from what was asked are taken for what was really set.
+        as notes; inputs that differ from what was asked are taken for what was really set. A row that was told
+        before with another outcome or at other inputs is refused, unless ``corrections`` says why such rows are
+        corrections.
         """
-        rows, pending = results.results(_sheet(frame, encoding), self.setup)
-        return transitions.tell(self._store, self.setup, rows, outside, pending)
+        rows, pending = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
+        return transitions.tell(self._store, self.setup, rows, outside, pending, corrections)
 
     def attach(
         self, frame: Any, outside: bool = False, repeated: bool = False, encoding: str | None = None
     ) -> list[int]:
         """Experiments from before, or made beside the campaign: a table of all inputs and the output.
 
-        A row that is there already is refused unless it is ``repeated``. Returns the new trials' numbers.
+        A row that is there already is refused unless it is ``repeated``. Rows without a value are refused, unless
+        they come from an export that says that they have none: these are left out. Returns the new trials' numbers.
         """
         rows = results.experiments(_sheet(frame, encoding), self.setup, outside)
         if self._pool is not None and not outside:
@@ -226,23 +222,48 @@ class Campaign:
 
     def fail(self, trial: Trial | int, reason: str = "failed") -> None:
         """An experiment that gave nothing: it is not modelled, nor asked for again."""
-        row = results.Result("fail", number_of(trial), None, None, None, {}, str(reason))
+        row = results.Result("fail", self._number(trial), None, None, None, {}, str(reason))
         transitions.tell(self._store, self.setup, [row], False)
 
-    def correct(self, trial: Trial | int, value: float | None, reason: str, sigma: float | None = None) -> None:
-        """Another value for an observed outcome, or ``None`` to discard it; the old one stays in the history."""
-        number = number_of(trial)
-        changed = None if value is None else transitions.finite(value, "value")
-        transitions.correct(self._store, number, changed, transitions.sigma(sigma), reason)
+    def correct(
+        self,
+        trial: Trial | int,
+        value: float | EllipsisType | None = ...,
+        reason: str = "",
+        sigma: float | None = None,
+        inputs: Mapping[str, float] | None = None,
+        outside: bool = False,
+    ) -> None:
+        """What is right about a trial that has an outcome; what stood there stays in the history.
+
+        ``value`` is the right value, ``None`` to discard the outcome; without it the value stays. ``inputs`` are those
+        that were really set, by name, as far as others are on record; ``outside`` allows them to be out of range.
+        ``reason`` says why, and must not be empty. See :attr:`corrections` for the history.
+        """
+        if value is ... and sigma is None and not inputs:
+            raise CampaignError("there is nothing to correct: give the right value, sigma or inputs")
+        if value is None and sigma is not None:
+            raise CampaignError(f"sigma is for a trial with a value, got {sigma!r} for one that is discarded")
+        right = transitions.Correction(
+            value if value is None or value is ... else transitions.finite(value, "value"),
+            ... if sigma is None else transitions.sigma(sigma),
+            self._settings(inputs),
+        )
+        transitions.correct(self._store, self.setup, self._number(trial), right, reason, outside)
 
     def abandon(self, trial: Trial | int, reason: str = "abandoned") -> None:
         """A trial that will not be made; its point may be asked for again."""
-        transitions.abandon(self._store, number_of(trial), reason)
+        transitions.abandon(self._store, self._number(trial), reason)
 
     def reclaim(self, older_than: float) -> list[Trial]:
-        """Take over the trials pending for more than ``older_than`` seconds: they are yours to make now."""
-        limit = (datetime.now(UTC) - timedelta(seconds=float(older_than))).isoformat(timespec="milliseconds")
-        return transitions.reclaim(self._store, limit)
+        """Take over the trials pending for more than ``older_than`` seconds: they are yours to make now.
+
+        So are those that were asked for more than ``older_than`` seconds in the future: a clock was wrong.
+        """
+        seconds = transitions.finite(older_than, "older_than")
+        if seconds < 0.0:
+            raise CampaignError(f"older_than must be a number of seconds, 0 or more, got {older_than!r}")
+        return transitions.reclaim(self._store, seconds)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -256,13 +277,17 @@ class Campaign:
         """All trials as a pandas data frame, one row each."""
         import pandas
 
-        columns, rows = table.full(self.setup, self.all_trials())
-        return pandas.DataFrame(rows, columns=columns)
+        head, rows = self.table()
+        return pandas.DataFrame(rows, columns=head)
 
     @property
     def corrections(self) -> list[dict[str, Any]]:
-        """Every change of an outcome, oldest first."""
+        """Every change of a trial that had its outcome, and every trial taken over: before, after, why, by and at."""
         return self._store.corrections()
+
+    def table(self) -> table.Table:
+        """Names of columns, and a row for each trial: everything that is known about it, with its corrections."""
+        return table.full(self.setup, self.all_trials(), self.corrections)
 
     def all_trials(self) -> tuple[Trial, ...]:
         """All trials, by number."""
@@ -315,8 +340,8 @@ class Campaign:
 
     def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
         """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all."""
-        columns, rows = table.full(self.setup, self.all_trials())
-        sheets.write(path, columns, rows, decimal_comma)
+        head, rows = self.table()
+        sheets.write(path, head, rows, decimal_comma)
         return Path(path)
 
     def close(self) -> None:
@@ -327,6 +352,18 @@ class Campaign:
         return f"Campaign({self.name!r} in {self.where}: {table.counted(self.all_trials())})"
 
     # -- parts ---------------------------------------------------------------------------------
+
+    def _number(self, trial: Trial | int) -> int:
+        return number_of(trial, self._store.identity)
+
+    def _settings(self, inputs: Mapping[str, float] | None) -> Array | None:
+        """Values ``(k,)`` of inputs by name, NaN for those that are not named."""
+        if inputs is None:
+            return None
+        x = np.full(len(self.setup.names), np.nan)
+        for name, setting in inputs.items():
+            x[columns.place(self.setup, name)] = transitions.finite(setting, f"input {name!r}")
+        return x
 
     def _chain(self, snapshot: Snapshot) -> Chain:
         from ridgeway.campaign.replay import Chain
@@ -341,8 +378,7 @@ class Campaign:
         if chain.fit is None:
             chain.belief()
             assert chain.fit is not None
-            with self._store.database.writing() as connection:
-                self._store.locked(connection)
+            with self._store.writing() as connection:
                 self._store.keep(connection, chain.fit)
         return chain
 
@@ -370,4 +406,6 @@ class Campaign:
 
 
 def _sheet(frame: Any, encoding: str | None) -> Sheet:
+    if isinstance(frame, Sheet):
+        return frame
     return sheets.read(frame, encoding) if isinstance(frame, str | Path) else Sheet.of_frame(frame)

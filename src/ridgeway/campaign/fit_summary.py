@@ -28,7 +28,7 @@ def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...]) -> dict[st
     from ridgeway.belief import embedding_draws  # needs SciPy, which reading a summary does not
 
     R = embedding_draws.embeddings(belief)
-    shares = embedding_draws.Interval.of(embedding_draws.shares(belief, R))
+    shares = embedding_draws.input_shares(belief, R)
     varied = setup.names if setup.inputs is None else [setup.names[j] for j in setup.inputs.free]
     order = np.argsort(-shares.mean, kind="stable")[:_INPUTS]
     k, step = 0, None

@@ -41,6 +41,10 @@ class Input:
         _check_name(self.name, self.unit)
         for side in ("lower", "upper"):
             object.__setattr__(self, side, _finite(getattr(self, side), f"{side} of input {self.name!r}"))
+        for flag in ("log", "integer"):
+            if not isinstance(getattr(self, flag), bool | np.bool_):
+                raise ValueError(f"{flag} of input {self.name!r} must be true or false, got {getattr(self, flag)!r}")
+            object.__setattr__(self, flag, bool(getattr(self, flag)))
         if not self.lower < self.upper:
             raise ValueError(f"input {self.name!r} must have lower below upper, got {self.lower:g} and {self.upper:g}")
         if self.log and self.lower <= 0.0:
@@ -187,7 +191,11 @@ class InputList:
     @classmethod
     def from_list(cls, description: Sequence[Mapping[str, Any]]) -> InputList:
         """What :meth:`to_list` described."""
-        return cls(tuple(Fixed(**item) if "value" in item else Input(**item) for item in description))
+        flags = ("log", "integer")  # early versions stored whatever stood for true
+        plain: list[dict[str, Any]] = [
+            {k: bool(v) if k in flags else v for k, v in item.items()} for item in description
+        ]
+        return cls(tuple(Fixed(**item) if "value" in item else Input(**item) for item in plain))
 
     @cached_property
     def _free(self) -> list[Input]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ridgeway.belief.directions import UnavailableError
 from ridgeway.belief.subspace import SubspaceUncertainty, uncertainty
-from ridgeway.campaign import table
+from ridgeway.campaign import corrections, table
+from ridgeway.campaign.corrections import Entry
 from ridgeway.campaign.inputs import Fixed, Input, InputList
 from ridgeway.campaign.replay import Chain, observed
 from ridgeway.campaign.stopping import advise
@@ -59,12 +60,23 @@ def subject(
         fixed=_fixed(inputs),
         advice=_advice(chain, suggested),
         history=_course(chain, belief),
+        corrections=_corrections(campaign.corrections),
     )
+
+
+def _corrections(entries: Sequence[Entry]) -> Table | None:
+    """What was changed about trials that had their outcome."""
+    rows = [[str(cell) for cell in row] for row in corrections.listed(entries)]
+    if not rows:
+        return None
+    caption = f"{counted(len(rows), 'correction')}; the table above has the values that are right."
+    return Table(corrections.HEAD, tuple(tuple(row) for row in rows), caption, words=False)
 
 
 def _points(setup: Setup, trials: Sequence[Trial], notes: Sequence[str]) -> Points:
     values = np.stack([t.x for t in trials]) if trials else np.zeros((0, len(setup.names)))
-    kept = {key: [(t.notes or {}).get(key, "") for t in trials] for key in notes}
+    columns = table.named(setup, notes)
+    kept = {name: [(t.notes or {}).get(key, "") for t in trials] for name, key in zip(columns, notes, strict=True)}
     return Points(values, setup.labels, tuple(str(t.id) for t in trials), kept)
 
 
@@ -81,7 +93,8 @@ def _suggested(ahead: Chain, n: int, notes_of: NotesOf) -> Suggestions:
     except NothingLeftError as reason:
         return nothing(columns, str(reason))
     rows = [notes_of(x) for x in values]
-    notes = {key: [row[key] for row in rows] for key in rows[0]}
+    named = zip(table.named(ahead.setup, tuple(rows[0])), rows[0], strict=True)
+    notes = {name: [row[key] for row in rows] for name, key in named}
     nats = np.array([np.nan if value is None else value for value in expected])
     return Suggestions(ahead.setup.coordinates(values), nats, Points(values, columns, notes=notes))
 

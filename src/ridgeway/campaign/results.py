@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from ridgeway.campaign.columns import TRIAL, Columns, columns, near
 from ridgeway.campaign.inputs import Fixed
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.sheets import Sheet
@@ -15,9 +15,8 @@ from ridgeway.campaign.trial import Trial
 from ridgeway.errors import CampaignError
 from ridgeway.types import Array
 
-TRIAL, SIGMA, REASON = "trial", "sigma", "reason"
 FAILED = "failed"  # written in place of a value
-_OURS = ("state", "expected", "asked by", "asked at", "settled by", "settled at")  # columns of an export
+_WITHOUT_VALUE = ("asked", "failed", "abandoned")  # states of an export's rows that have none
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Result:
     """One row of a results file: what became of a trial."""
 
     where: str  # file and row
-    trial: int | None  # None for an experiment that was not asked for
+    trial: int | None  # of an experiment that was not asked for: its number elsewhere, if it has one
     value: float | None  # None for a failure
     sigma: float | None
     x: Array | None  # (k,) inputs, as far as the sheet has them; NaN elsewhere
@@ -33,25 +32,20 @@ class Result:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """Which column is what."""
-
-    trial: int | None
-    value: int
-    sigma: int | None
-    reason: int | None
-    inputs: dict[int, int]  # column of the sheet to place of the input
-    notes: list[int]
-
-
-def results(sheet: Sheet, setup: Setup) -> tuple[list[Result], int]:
-    """Rows with an outcome, and how many have none yet."""
-    columns = _columns(sheet, setup, asked=True)
+def results(sheet: Sheet, setup: Setup, labels: Callable[[], Collection[str]]) -> tuple[list[Result], int]:
+    """Rows with an outcome, and how many have none yet; ``labels`` gives the names of a pool's columns of text."""
+    header = columns(sheet, setup)
+    if header.trial is None:
+        raise CampaignError(
+            f"{sheet.source} has no column {TRIAL!r}, which tells the trial's number as `ask` wrote it"
+            f"{near(TRIAL, sheet.columns)}"
+        )
+    _value_column(sheet, header, setup)
+    _check_ours(sheet, header, setup, labels)
     found: dict[int, Result] = {}
     pending = 0
     for i in range(len(sheet.rows)):
-        result = _result(sheet, i, columns, setup)
+        result = _result(sheet, i, header, setup)
         if result is None:
             pending += 1
             continue
@@ -63,27 +57,33 @@ def results(sheet: Sheet, setup: Setup) -> tuple[list[Result], int]:
 
 
 def experiments(sheet: Sheet, setup: Setup, outside: bool) -> list[Result]:
-    """Rows as experiments of their own: all inputs and a value."""
-    columns = _columns(sheet, setup, asked=False)
-    _check_inputs(sheet, columns, setup)
+    """Rows as experiments of their own: all inputs and a value; rows that an export says have none are left out."""
+    header = columns(sheet, setup, asked=False)
+    at = _value_column(sheet, header, setup)
+    _check_inputs(sheet, header, setup)
     found = []
     for i in range(len(sheet.rows)):
-        value = sheet.number(i, columns.value)
+        value = sheet.number(i, at)
         if value is None:
-            raise CampaignError(f"{sheet.at(i, columns.value)}: there is no value: fill it in, or remove the row")
-        x = _row(sheet, i, columns, setup)
+            if header.state is not None and sheet.text(i, header.state) in _WITHOUT_VALUE:
+                continue
+            raise CampaignError(f"{sheet.at(i, at)}: there is no value: fill it in, or remove the row")
+        x = _row(sheet, i, header, setup)
         assert x is not None
-        _check_complete(sheet, i, columns, x, setup, outside)
-        sigma = None if columns.sigma is None else _sigma(sheet, i, columns.sigma)
-        found.append(Result(_where(sheet, i), None, value, sigma, x, _notes(sheet, i, columns)))
+        _check_complete(sheet, i, header, x, setup, outside)
+        sigma = None if header.sigma is None else _sigma(sheet, i, header.sigma)
+        found.append(Result(_where(sheet, i), _elsewhere(sheet, i, header), value, sigma, x, _notes(sheet, i, header)))
+    if not found:
+        raise CampaignError(f"{sheet.source} has no row with a value")
     return found
 
 
 def moved(result: Result, trial: Trial, setup: Setup, outside: bool) -> Array | None:
-    """Where the experiment was made if not where it was asked, else ``None``."""
+    """Where the experiment was made if not where the trial is, else ``None``."""
     if result.x is None:
         return None
-    x = np.where(np.isnan(result.x), trial.x, result.x)
+    stays = np.isnan(result.x) | np.isclose(result.x, trial.x, rtol=1e-9, atol=0.0)  # also what a workbook rounded
+    x = np.where(stays, trial.x, result.x)
     if setup.inputs is None:
         scale = np.maximum(np.abs(trial.x), 1e-300)
         if np.all(np.abs(x - trial.x) <= 1e-6 * scale):
@@ -95,111 +95,158 @@ def moved(result: Result, trial: Trial, setup: Setup, outside: bool) -> Array | 
             f"{result.where}, column {setup.names[j]!r}: is {x[j]:g}, but the pool's point has {trial.x[j]:g}; "
             "correct it, or allow points outside the pool (--outside)"
         )
-    wrong = setup.inputs.problem(x, outside)
+    wrong = setup.inputs.problem(x, outside=True)
+    if wrong is None and setup.inputs.same(x, trial.x):
+        return None  # also where it is out of range: that was allowed when it was told
+    wrong = wrong or setup.inputs.problem(x, outside)
     if wrong is not None:
         j, phrase = wrong
         hint = "" if outside or "not within" not in phrase else " (allow it with --outside if it was meant)"
         raise CampaignError(f"{result.where}, column {setup.labels[j]!r}: {phrase}{hint}")
-    return None if setup.inputs.same(x, trial.x) else x
+    return x
 
 
 def points(sheet: Sheet, setup: Setup) -> Array:
     """The inputs of each row, ``(n, k)``, for predictions."""
-    columns = _columns(sheet, setup, asked=False, value_needed=False)
-    _check_inputs(sheet, columns, setup)
+    header = columns(sheet, setup, asked=False)
+    _check_inputs(sheet, header, setup)
     rows = []
     for i in range(len(sheet.rows)):
-        x = _row(sheet, i, columns, setup)
+        x = _row(sheet, i, header, setup)
         assert x is not None
-        _check_complete(sheet, i, columns, x, setup, outside=True)
+        _check_complete(sheet, i, header, x, setup, outside=True)
         rows.append(x)
     return np.stack(rows)
 
 
-def _check_inputs(sheet: Sheet, columns: _Columns, setup: Setup) -> None:
+def _check_inputs(sheet: Sheet, header: Columns, setup: Setup) -> None:
     """Raise unless there are rows, with a column for every input that varies."""
-    missing = [name for j, name in enumerate(setup.names) if j not in columns.inputs.values() and _varies(setup, j)]
+    there = set(_places(header))
+    missing = [name for j, name in enumerate(setup.names) if j not in there and _varies(setup, j)]
     if missing:
-        near = _near(missing[0], sheet.columns)
-        raise CampaignError(f"{sheet.source} has no column {missing[0]!r}, which is an input of this campaign{near}")
+        hint = near(missing[0], sheet.columns)
+        raise CampaignError(f"{sheet.source} has no column {missing[0]!r}, which is an input of this campaign{hint}")
     if not sheet.rows:
         raise CampaignError(f"{sheet.source} has no rows below its column names")
 
 
-def _columns(sheet: Sheet, setup: Setup, asked: bool, value_needed: bool = True) -> _Columns:
-    lowered = {name.lower(): j for j, name in enumerate(sheet.columns)}
-    trial = next((lowered[name] for name in (TRIAL, "id", "trial id") if name in lowered), None)
-    known = {label.lower(): j for j, label in enumerate(setup.labels)} | {
-        n.lower(): j for j, n in enumerate(setup.names)
-    }
-    value = next(
-        (lowered[n.lower()] for n in (setup.output_label, setup.output, "value") if n.lower() in lowered), None
-    )
-    if asked and trial is None:
+def _value_column(sheet: Sheet, header: Columns, setup: Setup) -> int:
+    if header.value is None:
+        others = [name for c, name in enumerate(sheet.columns) if c not in header.inputs]
         raise CampaignError(
-            f"{sheet.source} has no column {TRIAL!r}, which tells the trial's number as `ask` wrote it"
-            f"{_near(TRIAL, sheet.columns)}"
+            f"{sheet.source} has no column {setup.output!r} for the results{near(setup.output, others)}"
         )
-    if value is None and value_needed:
-        near = _near(setup.output, [name for name in sheet.columns if name.lower() not in known])
-        raise CampaignError(f"{sheet.source} has no column {setup.output!r} for the results{near}")
-    inputs = {j: known[name] for name, j in lowered.items() if name in known and j not in (value, trial)}
-    _check_units(sheet, setup, inputs)
-    special = {trial, value, lowered.get(SIGMA), lowered.get(REASON)}
-    ours = {lowered.get(name) for name in _OURS}
-    notes = [j for j in range(len(sheet.columns)) if j not in inputs and j not in special and j not in ours]
-    return _Columns(trial, -1 if value is None else value, lowered.get(SIGMA), lowered.get(REASON), inputs, notes)
+    return header.value
 
 
-def _check_units(sheet: Sheet, setup: Setup, inputs: dict[int, int]) -> None:
-    """A column that has an input's name with another unit is a mistake, not a note."""
-    taken = set(inputs.values())
-    for name in sheet.columns:
-        bare = name.split(" [")[0].lower()
-        for j, known in enumerate(setup.names):
-            if "[" in name and bare == known.lower() and j not in taken:
-                raise CampaignError(f"{sheet.source}, column {name!r}: this input is {setup.labels[j]!r}: convert it")
+def _check_ours(sheet: Sheet, header: Columns, setup: Setup, labels: Callable[[], Collection[str]]) -> None:
+    """Refuse a sheet that has other numbers where this campaign's inputs should be: it belongs to another campaign."""
+    if header.inputs or header.categories:
+        return
+    strange = [repr(name) for c, name in header.notes.items() if _all_numbers(sheet, c)]
+    if strange and not set(labels()) & set(header.notes.values()):
+        raise CampaignError(
+            f"{sheet.source} has none of this campaign's inputs ({', '.join(setup.names[:6])}), but other numbers "
+            f"({', '.join(strange[:6])}): is it of another campaign? If not, add the inputs as `ask` wrote them, "
+            "or remove the other columns"
+        )
 
 
-def _result(sheet: Sheet, i: int, columns: _Columns, setup: Setup) -> Result | None:
+def _all_numbers(sheet: Sheet, column: int) -> bool:
+    """Whether a column holds numbers and nothing else."""
+    try:
+        return sum(sheet.number(i, column) is not None for i in range(len(sheet.rows))) > 0
+    except CampaignError:
+        return False
+
+
+def _result(sheet: Sheet, i: int, header: Columns, setup: Setup) -> Result | None:
     """The outcome in a row, or ``None`` if there is none yet."""
-    assert columns.trial is not None
-    cell = sheet.rows[i][columns.value]
+    assert header.trial is not None
+    assert header.value is not None
+    cell = sheet.rows[i][header.value]
     failed = isinstance(cell, str) and cell.strip().lower() == FAILED
     try:
-        value = None if failed else sheet.number(i, columns.value)
+        value = None if failed else sheet.number(i, header.value)
     except CampaignError as error:
         raise CampaignError(f"{error}; leave it empty if it is still pending, or write {FAILED!r}") from None
     if value is None and not failed:
         return None
-    number = sheet.number(i, columns.trial)
+    number = _trial(sheet, i, header.trial)
     if number is None:
         raise CampaignError(
-            f"{sheet.at(i, columns.trial)}: there is a result but no trial number: "
+            f"{sheet.at(i, header.trial)}: there is a result but no trial number: "
             "write the number that `ask` gave, or use `attach` for an experiment that was not asked for"
         )
-    if number % 1.0:
-        raise CampaignError(f"{sheet.at(i, columns.trial)}: a trial's number is expected, got {number:g}")
-    sigma = None if columns.sigma is None or failed else _sigma(sheet, i, columns.sigma)
-    reason = None if columns.reason is None else sheet.text(i, columns.reason) or None
-    x = _row(sheet, i, columns, setup)
-    return Result(_where(sheet, i), int(number), value, sigma, x, _notes(sheet, i, columns), reason)
+    sigma = None if header.sigma is None or failed else _sigma(sheet, i, header.sigma)
+    reason = None if header.reason is None else sheet.text(i, header.reason) or None
+    x, words = _row(sheet, i, header, setup), {header.notes[column] for column in header.categories}
+    # A trial of a pool has its words already, as they were before a spreadsheet wrote them.
+    notes = {name: text for name, text in _notes(sheet, i, header).items() if name not in words}
+    return Result(_where(sheet, i), number, value, sigma, x, notes, reason)
 
 
-def _row(sheet: Sheet, i: int, columns: _Columns, setup: Setup) -> Array | None:
-    if not columns.inputs:
+def _trial(sheet: Sheet, i: int, column: int) -> int | None:
+    number = sheet.number(i, column)
+    if number is not None and number % 1.0:
+        raise CampaignError(f"{sheet.at(i, column)}: a trial's number is expected, got {number:g}")
+    return None if number is None else int(number)
+
+
+def _elsewhere(sheet: Sheet, i: int, header: Columns) -> int | None:
+    """The number that an experiment has in another campaign, from a file of its own making."""
+    try:
+        return None if header.trial is None else _trial(sheet, i, header.trial)
+    except CampaignError:
+        return None  # some other name of an experiment
+
+
+def _row(sheet: Sheet, i: int, header: Columns, setup: Setup) -> Array | None:
+    if not header.inputs and not header.categories:
         return None
     x = np.full(len(setup.names), np.nan)
-    for column, j in columns.inputs.items():
+    for column, j in header.inputs.items():
         value = sheet.number(i, column)
         if value is not None:
             x[j] = value
+    for column, kinds in header.categories.items():
+        if sheet.text(i, column):
+            _set_category(sheet, i, column, kinds, x)
     return x
 
 
-def _check_complete(sheet: Sheet, i: int, columns: _Columns, x: Array, setup: Setup, outside: bool) -> None:
+def _set_category(sheet: Sheet, i: int, column: int, kinds: Mapping[str, int], x: Array) -> None:
+    """Inputs of 0 and 1 from the word that they stand for."""
+    text = sheet.text(i, column)
+    word = next((kind for kind in kinds if kind == text or _same_number(kind, text)), None)
+    if word is None:
+        raise CampaignError(f"{sheet.at(i, column)}: one of {', '.join(list(kinds)[:6])} is expected, got {text!r}")
+    for kind, j in kinds.items():
+        value = float(kind == word)
+        if not np.isnan(x[j]) and x[j] != value:
+            raise CampaignError(
+                f"{sheet.at(i, column)}: is {text!r}, but the column '{sheet.columns[column]}={kind}' disagrees"
+            )
+        x[j] = value
+
+
+def _same_number(a: str, b: str) -> bool:
+    """Whether two words are one number, which a spreadsheet may write in another way."""
+    try:
+        return float(a) == float(b)
+    except ValueError:
+        return False
+
+
+def _places(header: Columns) -> dict[int, int]:
+    """The column that says each input."""
+    words = {j: column for column, kinds in header.categories.items() for j in kinds.values()}
+    return words | {j: column for column, j in header.inputs.items()}
+
+
+def _check_complete(sheet: Sheet, i: int, header: Columns, x: Array, setup: Setup, outside: bool) -> None:
     """Fill in fixed inputs, and complain about what is missing or out of range."""
-    places = {j: column for column, j in columns.inputs.items()}
+    places = _places(header)
     for j in np.flatnonzero(np.isnan(x)).tolist():
         if _varies(setup, j):
             raise CampaignError(f"{sheet.at(i, places[j])}: there is no value for this input")
@@ -223,15 +270,9 @@ def _sigma(sheet: Sheet, i: int, column: int) -> float | None:
     return sigma
 
 
-def _notes(sheet: Sheet, i: int, columns: _Columns) -> dict[str, str]:
-    return {sheet.columns[j]: sheet.text(i, j) for j in columns.notes if sheet.text(i, j)}
+def _notes(sheet: Sheet, i: int, header: Columns) -> dict[str, str]:
+    return {name: sheet.text(i, c) for c, name in header.notes.items() if sheet.text(i, c)}
 
 
 def _where(sheet: Sheet, i: int) -> str:
     return f"{sheet.source}, row {sheet.lines[i]}"
-
-
-def _near(name: str, columns: tuple[str, ...] | list[str]) -> str:
-    close = difflib.get_close_matches(name.lower(), [column.lower() for column in columns], 1, 0.6)
-    found = next((column for column in columns if close and column.lower() == close[0]), None)
-    return f"; is it {found!r}? Rename it" if found else f"; its columns are {', '.join(columns[:6])}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from uuid import uuid4
+
 from sqlalchemy import (
     Column,
     Connection,
@@ -21,7 +24,7 @@ from sqlalchemy import (
 from ridgeway.errors import CampaignError
 
 #: Raised with every change of the tables; :data:`UPGRADES` says how to get there from the one before.
-VERSION = 1
+VERSION = 2
 
 metadata = MetaData()
 
@@ -38,6 +41,7 @@ campaigns = Table(
     Column("n_settled", Integer, nullable=False),  # outcomes so far: the order of observations
     Column("created_by", Text, nullable=False),
     Column("created_at", Text, nullable=False),  # all times: ISO 8601, UTC
+    Column("identity", Text, nullable=False),  # tells it from another one that is made in its place
 )
 
 pools = Table(
@@ -76,7 +80,7 @@ corrections = Table(
     Column("id", Integer, primary_key=True),
     Column("campaign", ForeignKey("ridgeway_campaigns.id"), nullable=False),
     Column("number", Integer, nullable=False),
-    Column("kind", Text, nullable=False),  # corrected, reclaimed
+    Column("kind", Text, nullable=False),  # corrected, noted, reclaimed
     Column("before", Text, nullable=False),  # JSON: what stood there
     Column("after", Text, nullable=False),
     Column("reason", Text, nullable=False),
@@ -99,12 +103,29 @@ fits = Table(
 )
 
 
-#: From each older version, the statements that lead to the next.
-UPGRADES: dict[int, tuple[str, ...]] = {}
+_LOCK = 7469283605  # any number: PostgreSQL's name for the lock under which tables are made
+
+
+def new_identity() -> str:
+    """An identity that no other campaign has."""
+    return uuid4().hex
+
+
+def _identities(connection: Connection) -> None:
+    """Campaigns of version 1 get an identity."""
+    connection.exec_driver_sql(f"ALTER TABLE {campaigns.name} ADD COLUMN identity TEXT")
+    for key in connection.execute(select(campaigns.c.id)).scalars().all():
+        connection.execute(campaigns.update().where(campaigns.c.id == key).values(identity=new_identity()))
+
+
+#: From each older version, the step that leads to the next.
+UPGRADES: dict[int, Callable[[Connection], None]] = {1: _identities}
 
 
 def prepare(connection: Connection, where: str) -> None:
     """Create the tables if there are none; bring older ones up to date; refuse newer ones."""
+    if connection.dialect.name == "postgresql":  # a SQLite transaction that writes is alone anyway
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     if not inspect(connection).has_table(schema.name):
         metadata.create_all(connection)
         connection.execute(insert(schema).values(version=VERSION))
@@ -116,8 +137,7 @@ def prepare(connection: Connection, where: str) -> None:
                 f"{where} has the tables of version {found}, which this version of Ridgeway cannot read: "
                 "open it with the version that wrote it and export the trials"
             )
-        for statement in UPGRADES[found]:
-            connection.exec_driver_sql(statement)
+        UPGRADES[found](connection)
         found += 1
         connection.execute(schema.update().values(version=found))
 

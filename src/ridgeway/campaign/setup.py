@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ridgeway.campaign.columns import check_names
 from ridgeway.campaign.inputs import InputList
 from ridgeway.errors import CampaignError
 from ridgeway.types import Array
@@ -50,16 +51,17 @@ class Setup:
         except (ValueError, TypeError, AttributeError) as error:
             raise CampaignError(f"a campaign must be able to store how it learns: {error}") from None
         learning = {key: state[key] for key in _LEARNING}
+        if not isinstance(output, str) or not (unit is None or isinstance(unit, str)):
+            raise CampaignError(f"output and unit must be words, got {output!r} and {unit!r}")
         if inputs is not None:
-            _check_columns(inputs.names, output)
             return cls(inputs, None, output, unit, learning)._checked(None)
         description = {**state["space"], "path": None}  # the points are in the database
         description["names"] = description["names"] or [f"x{j}" for j in range(space.D)]
-        _check_columns(description["names"], output)
         return cls(None, description, output, unit, learning)._checked(space)
 
     def _checked(self, pool: Pool | None) -> Setup:
-        """Itself, if a learner can be made from it again: a kernel of the user's own cannot."""
+        """Itself, if its names are clear and a learner can be made from it again: a kernel of the user's own cannot."""
+        check_names(self)
         try:
             self.learner(pool)
         except ValueError as error:
@@ -131,15 +133,3 @@ def pool_from_bytes(content: bytes, description: Mapping[str, Any]) -> Pool:
 
     points = np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False)
     return Pool.from_dict(description, points)
-
-
-_RESERVED = ("trial", "sigma", "state", "reason")
-
-
-def _check_columns(names: Sequence[str], output: str) -> None:
-    """Refuse names that would make a sheet's columns ambiguous."""
-    for name in names:
-        if name.strip().lower() in (*_RESERVED, output.strip().lower()):
-            raise CampaignError(f"an input must not be called {name!r}: a results file has a column of that name")
-    if output.strip().lower() in _RESERVED or not output.strip():
-        raise CampaignError(f"output must not be called {output!r}: a results file has a column of that name")

@@ -19,7 +19,7 @@ from typing import Any
 from ridgeway import written_numbers
 from ridgeway.errors import CampaignError
 
-READABLE = (".csv", ".txt", ".tsv", ".xlsx", ".parquet")
+READABLE = (".csv", ".txt", ".tsv", ".xlsx", ".parquet", ".json")
 _EXCEL_COLUMNS, _EXCEL_ROWS = 16_384, 1_048_576  # that a sheet can have
 WRITABLE = (".csv", ".tsv", ".xlsx", ".parquet", ".json")
 
@@ -96,6 +96,8 @@ def read(path: str | Path, encoding: str | None = None) -> Sheet:
     if suffix == ".xlsx":
         return _from_rows(str(path), _excel_rows(path))
     text = _decoded(path, encoding)
+    if suffix == ".json":
+        return _from_json(str(path), text)
     delimiter = _delimiter(text)
     try:
         cells = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
@@ -169,6 +171,19 @@ def _written(cell: Any, decimal_comma: bool) -> str:
         text = repr(cell).removesuffix(".0")
         return text.replace(".", ",") if decimal_comma else text
     return str(cell)
+
+
+def _from_json(source: str, text: str) -> Sheet:
+    """A sheet from a list of records, as an export writes it."""
+    try:
+        records = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CampaignError(f"{source} cannot be read as JSON: {error}") from None
+    if not isinstance(records, list) or not records or not all(isinstance(record, dict) for record in records):
+        raise CampaignError(f"{source} must hold a list of records, such as an export does")
+    columns = tuple(dict.fromkeys(name for record in records for name in record))
+    rows = tuple(tuple(_cell(record.get(name)) for name in columns) for record in records)
+    return Sheet(source, _header(columns, source), rows, tuple(range(1, len(rows) + 1)))
 
 
 def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = False) -> Sheet:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 import json
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -44,25 +45,61 @@ class Snapshot:
     fits: dict[str, StoredFit]
 
 
-class Store:
-    """One campaign in a database."""
+@dataclass(frozen=True)
+class Key:
+    """Where a campaign stands in its database, and which one it is."""
 
-    def __init__(self, database: Database, key: int, name: str, names: tuple[str, ...]):
+    id: int
+    identity: str
+    name: str
+
+
+class Store:
+    """One campaign in a database. Every transaction makes sure that it is still the same one."""
+
+    def __init__(self, database: Database, key: Key, names: tuple[str, ...]):
         self.database = database
-        self.id = key
-        self.name = name
+        self.id, self.identity, self.name = key.id, key.identity, key.name
         self.names = names
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the campaign throughout."""
+        with self.database.reading() as connection:
+            self.counters(connection)
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection whose changes are kept together; nobody else writes to this campaign in the meantime."""
+        with self.database.writing() as connection:
+            self.counters(connection, lock=True)
+            yield connection
+
+    def counters(self, connection: Connection, lock: bool = False) -> Any:
+        """Row of the campaign: ``n_trials``, ``n_asked``, ``n_settled``; ``lock`` it until the transaction ends."""
+        query = select(schema.campaigns).where(schema.campaigns.c.id == self.id)
+        if lock and not self.database.is_file:  # SQLite's transactions that write exclude each other anyway
+            query = query.with_for_update()
+        row = connection.execute(query).one_or_none()
+        if row is None or row.identity != self.identity:
+            raise CampaignError(
+                f"the campaign {self.name!r} that was opened is no longer at {self.database.where}: it was deleted"
+                f"{'' if row is None else ', and another one has its place'}; nothing was read or written. "
+                "Open the one that is there now, if that is what you want"
+            )
+        return row
 
     # -- reading -------------------------------------------------------------------------------
 
     def snapshot(self, fits: bool = True) -> Snapshot:
         """All that is there, at one moment; ``fits`` with the beliefs' content."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             return self.snapshot_in(connection, fits)
 
     def snapshot_in(self, connection: Connection, fits: bool = True) -> Snapshot:
         """The same within a transaction."""
-        row = connection.execute(select(schema.campaigns).where(schema.campaigns.c.id == self.id)).one()
+        row = self.counters(connection)
         table = schema.fits
         columns = [c for c in table.c if fits or c.name != "content"]
         kept = connection.execute(select(*columns).where(table.c.campaign == self.id))
@@ -90,13 +127,13 @@ class Store:
             row.number, row.state, self.names, unpack(row.inputs),
             None if row.proposed is None else unpack(row.proposed), row.value, row.sigma,
             json.loads(row.notes), row.reason, row.expected, row.seen, row.asked_by,
-            row.asked_at, row.settled_by, row.settled_at, row.sequence,
+            row.asked_at, row.settled_by, row.settled_at, row.sequence, self.identity,
         )  # fmt: skip
 
     def corrections(self) -> list[dict[str, Any]]:
         """Every change of an outcome, oldest first."""
         table = schema.corrections
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(select(table).where(table.c.campaign == self.id).order_by(table.c.id))
             return [
                 {
@@ -108,7 +145,7 @@ class Store:
 
     def pool(self) -> tuple[bytes, dict[str, list[str]]]:
         """The points of a pool and the columns that go with them."""
-        with self.database.reading() as connection:
+        with self.reading() as connection:
             row = connection.execute(select(schema.pools).where(schema.pools.c.campaign == self.id)).one()
             return bytes(row.points), json.loads(row.labels)
 
@@ -181,22 +218,12 @@ class Store:
             )
         )
 
-    def locked(self, connection: Connection) -> None:
-        """Keep others from writing to this campaign until the transaction ends."""
-        if not self.database.is_file:  # SQLite's transactions that write exclude each other anyway
-            campaign = schema.campaigns
-            connection.execute(select(campaign.c.id).where(campaign.c.id == self.id).with_for_update()).one()
-
     def check_budget(self, connection: Connection, more: int, budget: int | None) -> None:
         """Raise if so many more trials would be too many."""
         table = schema.trials
         counting = select(func.count()).where(and_(table.c.campaign == self.id, table.c.state != "abandoned"))
         if budget is not None and connection.execute(counting).scalar_one() + more > budget:
             raise BudgetSpentError(f"the budget of {budget} trials leaves no room for {more} more; nothing was asked")
-
-    def counters(self, connection: Connection) -> Any:
-        """Row of the campaign: ``n_trials``, ``n_asked``, ``n_settled``."""
-        return connection.execute(select(schema.campaigns).where(schema.campaigns.c.id == self.id)).one()
 
     def update(
         self,
@@ -208,12 +235,13 @@ class Store:
 
         ``sources`` say where each number was read.
         """
-        with self.database.writing() as connection:
-            self.locked(connection)
-            found = {trial.id: trial for trial in self._trials(connection, list(numbers))}
+        with self.writing() as connection:
+            last = self.counters(connection).n_trials
+            # A number that was never used may be larger than a database can hold: it is not looked for.
+            wanted = [number for number in numbers if 1 <= number <= last]
+            found = {trial.id: trial for trial in self._trials(connection, wanted)}
             missing = [i for i, number in enumerate(numbers) if number not in found]
             if missing:
-                last = self.counters(connection).n_trials
                 known = f"trials are numbered 1 to {last}" if last else "none has been asked yet"
                 source = "" if sources is None else f"{sources[missing[0]]}: "
                 raise CampaignError(f"{source}there is no trial {numbers[missing[0]]} in this campaign: {known}")
@@ -229,16 +257,18 @@ class Store:
         }  # fmt: skip
 
 
-def create(database: Database, name: str, setup: str, pool: tuple[bytes, dict[str, list[str]]] | None) -> int:
-    """Insert a campaign; returns its id."""
+def create(database: Database, name: str, setup: str, pool: tuple[bytes, dict[str, list[str]]] | None) -> Key:
+    """Insert a campaign."""
     with database.writing() as connection:
         schema.prepare(connection, str(database.where))
         table = schema.campaigns
         if connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None:
             raise CampaignError(f"{database.where} has a campaign {name!r} already: open it, or choose another name")
+        identity = schema.new_identity()
+        counts = {"n_trials": 0, "n_asked": 0, "n_settled": 0}
         result = connection.execute(
             insert(table).values(
-                name=name, setup=setup, n_trials=0, n_asked=0, n_settled=0, created_by=who(), created_at=now()
+                name=name, setup=setup, created_by=who(), created_at=now(), identity=identity, **counts
             )
         )
         key = int((result.inserted_primary_key or (0,))[0])
@@ -248,24 +278,26 @@ def create(database: Database, name: str, setup: str, pool: tuple[bytes, dict[st
                     campaign=key, points=pool[0], labels=json.dumps(pool[1], ensure_ascii=False)
                 )
             )
-        return key
+        return Key(key, identity, name)
 
 
-def find(database: Database, name: str | None) -> tuple[int, str, str]:
-    """Id, name and setup of the campaign of this name, or of the only one there is."""
+def find(database: Database, name: str | None) -> tuple[Key, str]:
+    """Key and setup of the campaign of this name, or of the only one there is."""
     with database.reading() as connection:
         table = schema.campaigns
-        rows = connection.execute(select(table.c.id, table.c.name, table.c.setup).order_by(table.c.id)).all()
+        rows = connection.execute(
+            select(table.c.id, table.c.identity, table.c.name, table.c.setup).order_by(table.c.id)
+        ).all()
     names = ", ".join(repr(row.name) for row in rows)
     if not rows:
         raise CampaignError(f"{database.where} holds no campaign: make one with Campaign.create or `ridgeway init`")
     if name is None:
         if len(rows) > 1:
             raise CampaignError(f"{database.where} holds several campaigns: name one of {names}")
-        return tuple(rows[0])
+        return Key(*rows[0][:3]), rows[0].setup
     for row in rows:
         if row.name == name:
-            return tuple(row)
+            return Key(*row[:3]), row.setup
     raise CampaignError(f"{database.where} holds no campaign {name!r}, only {names}")
 
 

@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ridgeway.campaign import corrections
+from ridgeway.campaign.columns import OURS, REASON, SIGMA, TRIAL, all_words, note_names
+from ridgeway.campaign.corrections import Entry
 from ridgeway.campaign.trial import Trial
 
 if TYPE_CHECKING:
@@ -19,25 +22,33 @@ def to_fill_in(setup: Setup, trials: Sequence[Trial]) -> Table:
     notes = _notes(trials)
     # Where a label has the word itself, columns of 0 and 1 such as 'solvent=water' add nothing.
     shown = [j for j, label in enumerate(setup.labels) if not ("=" in label and label.split("=")[0] in notes)]
-    columns = ["trial", *notes, *(setup.labels[j] for j in shown), setup.output_label]
+    columns = [TRIAL, *named(setup, notes), *(setup.labels[j] for j in shown), setup.output_label]
     rows = [
         [t.id, *((t.notes or {}).get(key) for key in notes), *(_numbers(t)[j] for j in shown), None] for t in trials
     ]
     return columns, rows
 
 
-def full(setup: Setup, trials: Sequence[Trial]) -> Table:
-    """Everything about the trials, inputs and output first."""
-    notes = _notes(trials)
-    columns = ["trial", "state", *setup.labels, setup.output_label, "sigma", "expected", "reason", *notes]
-    columns += ["asked by", "asked at", "settled by", "settled at"]
+def full(setup: Setup, trials: Sequence[Trial], history: Sequence[Entry] = ()) -> Table:
+    """Everything about the trials, inputs and output first; ``history`` holds the corrections."""
+    notes, changed = _notes(trials), corrections.by_trial(history)
+    own = [TRIAL, OURS[0], *setup.labels, setup.output_label]
+    # A campaign of an early version may have an input with the name of one of these.
+    late = note_names(own, [SIGMA, OURS[1], REASON])
+    stamps = note_names(own, OURS[2:])
+    columns = [*own, *late, *named(setup, notes), *stamps]
     rows = [
         [t.id, t.state, *_numbers(t), t.value, t.sigma, t.expected, t.reason]
         + [(t.notes or {}).get(key) for key in notes]
-        + [t.asked_by, t.asked_at, t.settled_by, t.settled_at]
+        + [t.asked_by, t.asked_at, t.settled_by, t.settled_at, changed.get(t.id)]
         for t in trials
     ]
     return columns, rows
+
+
+def named(setup: Setup, notes: Sequence[str]) -> list[str]:
+    """Names of the columns of notes; one that is named like another column says that it is a note."""
+    return note_names(all_words(setup), notes)
 
 
 def counted(trials: Sequence[Trial]) -> str:

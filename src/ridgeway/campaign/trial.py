@@ -40,6 +40,7 @@ class Trial:
     settled_by: str | None = None
     settled_at: str | None = None
     sequence: int | None = None  # its position in the order of the outcomes
+    campaign: str | None = None  # the identity of its campaign
 
     @property
     def inputs(self) -> dict[str, float]:
@@ -53,9 +54,13 @@ class Trial:
         return f"Trial({self.id}, {self.state}: {shown}{more}{outcome})"
 
 
-def number_of(trial: Any) -> int:
-    """The number of a trial, from itself or its number."""
+def number_of(trial: Any, campaign: str) -> int:
+    """The number of a trial of the campaign with this identity, from itself or its number."""
     if isinstance(trial, Trial):
+        if trial.campaign not in (None, campaign):
+            raise CampaignError(
+                f"trial must be one of this campaign, got trial {trial.id} of another one: its outcome belongs there"
+            )
         return trial.id
     if isinstance(trial, bool) or not isinstance(trial, int | np.integer):
         raise CampaignError(f"trial must be a trial or its number, got {trial!r}")

@@ -14,6 +14,7 @@ import typer
 from ridgeway.cli import reproduce, start, trials, views
 from ridgeway.cli.report import report
 from ridgeway.cli.run import run
+from ridgeway.cli.strict import Strict
 from ridgeway.errors import CampaignError, NumericalError
 
 app = typer.Typer(
@@ -35,6 +36,7 @@ _COMMANDS = (
     (trials.abandon, "give up a trial"),
     (trials.reclaim, "take over trials that are pending for long"),
     (views.status, "where the campaign stands"),
+    (views.corrections, "list what was corrected"),
     (views.predict, "predict at the points of a file"),
     (views.score, "rank points by what they would teach"),
     (report, "write a page to show to a colleague"),
@@ -43,7 +45,7 @@ _COMMANDS = (
     (start.demo, "watch a function being learned"),
 )
 for command, summary in _COMMANDS:
-    app.command(short_help=summary)(command)
+    app.command(cls=Strict, short_help=summary)(command)
 app.add_typer(reproduce.app, name="reproduce", short_help="the paper's tables and figures")
 
 

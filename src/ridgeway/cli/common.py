@@ -81,18 +81,26 @@ def check_new(path: Path | None, force: bool) -> None:
         raise CampaignError(f"{path} is there already, perhaps with results: choose another name, or add --force")
 
 
+def check_comma(comma: bool, output: Path | None, shape: Format) -> None:
+    """Refuse decimal commas where they would be left out without a word."""
+    if comma and output is None and shape is not Format.csv:
+        raise CampaignError(f"--decimal-comma is for a file (-o) or --format csv, got --format {shape.value}")
+
+
 def say(message: str) -> None:
     """A message for the user on the standard error; never among the data."""
     print(message, file=sys.stderr)
 
 
-def show(columns: Sequence[str], rows: Sequence[Sequence[Any]], shape: Format, last: int = 1) -> None:
+def show(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], shape: Format, last: int = 1, comma: bool = False
+) -> None:
     """Data on the standard output; a table shows the ``last`` columns however narrow the window is."""
     if shape is Format.json:
         records = [dict(zip(columns, row, strict=True)) for row in rows]
         print(json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False))
     elif shape is Format.csv:
-        print(sheets.to_csv(columns, rows), end="")
+        print(sheets.to_csv(columns, rows, comma), end="")
     else:
         _table(columns, rows, last)
 

@@ -31,6 +31,7 @@ _KEYS = {"name", "output", "input", "fixed", "inputs", "pool", *_LEARNING}
 _INPUT = {"name", "lower", "upper", "unit", "log", "integer"}
 _FIXED = {"name", "value", "unit"}
 _POOL = {"file", "labels", "categories"}
+_YES, _NO = ("1", "true", "yes", "x", "log", "integer"), ("", "0", "false", "no", "-")
 _EMBEDDINGS = ("linear", "diagonal", "isotropic")
 
 
@@ -55,6 +56,9 @@ class Plan:
 
         labels: Mapping[str, Sequence[str]] = {}
         if self.pool is None:
+            for option, given in (("--label", self.labels), ("--category", self.categories)):
+                if given:
+                    raise CampaignError(f"{option} names a column of a pool, and there is none: got {given[0]!r}")
             if not self.inputs:
                 raise CampaignError("a campaign needs inputs: give --input, --inputs, --pool or a TOML file")
             space: Any = self.inputs
@@ -79,7 +83,7 @@ def from_toml(path: Path, encoding: str | None = None) -> Plan:
         raise CampaignError(f"there is no file {path}") from None
     except UnicodeDecodeError:
         raise CampaignError(f"{path} is not UTF-8 text: save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise CampaignError(f"{path} is not valid TOML: {error}") from None
     where = str(path)
     _check_keys(content, _KEYS, where)
@@ -94,7 +98,7 @@ def from_toml(path: Path, encoding: str | None = None) -> Plan:
             raise CampaignError(f"{where}: write [[{kind}]] with two brackets on either side, once for each input")
         for i, entry in enumerate(entries):
             inputs.append(_item(built, entry, allowed, f"{where}, [[{kind}]] number {i + 1}"))
-    plan = Plan(name=content.get("name"), inputs=tuple(inputs), encoding=encoding)
+    plan = Plan(name=_word(content, "name", where), inputs=tuple(inputs), encoding=encoding)
     plan = replace(plan, learning={key: content[key] for key in content if key in _LEARNING})
     plan = _with_output(plan, content.get("output", {}), where)
     return _with_pool(plan, content.get("pool", {}), path)
@@ -137,15 +141,27 @@ def from_table(path: Path, encoding: str | None = None) -> list[Input | Fixed]:
             if key in ("name", "unit"):
                 entry[key] = sheet.text(i, j) or None
             elif key in ("log", "integer"):
-                entry[key] = sheet.text(i, j).lower() in ("1", "true", "yes", "x", "log", "integer")
+                entry[key] = _flag(sheet, i, j)
             else:
                 entry[key] = sheet.number(i, j)
         where = f"{path}, row {sheet.lines[i]}"
         if entry.get("value") is not None:
+            for key in ("lower", "upper", "log", "integer"):
+                if entry.get(key) is not None and entry[key] is not False:
+                    raise CampaignError(
+                        f"{where}: an input with a value is fixed and has no {key!r}: remove one of them"
+                    )
             found.append(_item(Fixed, {k: entry[k] for k in entry if k in _FIXED}, _FIXED, where))
         else:
             found.append(_item(Input, {k: v for k, v in entry.items() if k != "value"}, _INPUT, where))
     return found
+
+
+def _flag(sheet: Sheet, i: int, j: int) -> bool:
+    text = sheet.text(i, j).lower()
+    if text not in (*_YES, *_NO):
+        raise CampaignError(f"{sheet.at(i, j)}: yes or no is expected, got {sheet.text(i, j)!r}")
+    return text in _YES
 
 
 def pool_of(
@@ -208,7 +224,8 @@ def _with_output(plan: Plan, output: Any, where: str) -> Plan:
     if isinstance(output, str):
         return replace(plan, output=output)
     _check_keys(output, {"name", "unit"}, f"{where}, [output]")
-    return replace(plan, output=output.get("name", "value"), unit=output.get("unit"))
+    name, unit = _word(output, "name", f"{where}, [output]"), _word(output, "unit", f"{where}, [output]")
+    return replace(plan, output="value" if name is None else name, unit=unit)
 
 
 def _with_pool(plan: Plan, pool: Any, path: Path) -> Plan:
@@ -219,8 +236,23 @@ def _with_pool(plan: Plan, pool: Any, path: Path) -> Plan:
         return plan
     if "file" not in pool:
         raise CampaignError(f"{path}, [pool]: there is no 'file'")
-    labels, categories = tuple(pool.get("labels", ())), tuple(pool.get("categories", ()))
-    return replace(plan, pool=path.parent / str(pool["file"]), labels=labels, categories=categories)
+    here = f"{path}, [pool]"
+    labels, categories = _list_of_words(pool, "labels", here), _list_of_words(pool, "categories", here)
+    return replace(plan, pool=path.parent / str(_word(pool, "file", here)), labels=labels, categories=categories)
+
+
+def _word(content: Mapping[str, Any], key: str, where: str) -> str | None:
+    found = content.get(key)
+    if found is not None and not isinstance(found, str):
+        raise CampaignError(f"{where}: {key!r} must be a word in quotes, got {found!r}")
+    return found
+
+
+def _list_of_words(content: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    found = content.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        raise CampaignError(f'{where}: {key!r} must be a list of words such as ["id"], got {found!r}')
+    return tuple(found)
 
 
 def _item(built: Any, entry: Any, allowed: set[str], where: str) -> Any:

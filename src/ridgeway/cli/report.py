@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ridgeway.cli import strict
+from ridgeway.cli import numbers
 from ridgeway.cli.common import DEFAULT, Force, Name, Where, check_new, opened, say, shown_progress
 from ridgeway.errors import CampaignError
 
@@ -20,7 +20,7 @@ Page = Annotated[Path, typer.Option("--output", "-o", help="The HTML file; an ea
 def report(
     output: Page = Path("report.html"),
     suggestions: Annotated[
-        int, typer.Option("--next", help="How many next experiments to show.", **strict.whole(0))
+        int, typer.Option("--next", help="How many next experiments to show.", **numbers.whole(0))
     ] = 4,
     title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
     force: Force = False,

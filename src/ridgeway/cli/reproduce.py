@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ridgeway.cli import strict
+from ridgeway.cli import numbers
 from ridgeway.cli.common import say
 from ridgeway.errors import CampaignError
 
@@ -26,11 +26,11 @@ app = typer.Typer(
 )
 
 Quick = Annotated[bool, typer.Option("--quick", help="A small version of the same, in minutes.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time.", **strict.whole(1))]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Cells at a time.", **numbers.whole(1))]
 Data = Annotated[Path | None, typer.Option("--data", envvar="RIDGEWAY_DATA", help="Folder with data sets.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for results; finished cells in it are kept.")]
 Page = Annotated[Path | None, typer.Option("--write-docs", help="Also write tables into this page, at its markers.")]
-Experiments = Annotated[int | None, typer.Option(help="How many; 5, or 2 if quick.", **strict.whole(1))]
+Experiments = Annotated[int | None, typer.Option(help="How many; 5, or 2 if quick.", **numbers.whole(1))]
 Rows = Annotated[list[str] | None, typer.Option(help="Only these, e.g. branin-10,communities.")]
 Words = list[str] | None
 

@@ -11,7 +11,7 @@ import typer
 
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import OBSERVED, Trial
-from ridgeway.cli import strict
+from ridgeway.cli import numbers
 from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, opened, say, show_record
 from ridgeway.cli.program import Answer, Program
 from ridgeway.cli.trials import seconds
@@ -22,12 +22,12 @@ _MOST_FAILURES = 5  # in a row: something else is wrong
 
 def run(
     command: Annotated[str, typer.Option("--command", help="With {input}, and {output} unless it prints the result.")],
-    workers: Annotated[int, typer.Option("--workers", "-w", help="Programs at a time.", **strict.whole(1))] = 1,
+    workers: Annotated[int, typer.Option("--workers", "-w", help="Programs at a time.", **numbers.whole(1))] = 1,
     budget: Annotated[
-        int | None, typer.Option("--budget", "-b", help="Stop at so many outcomes in all.", **strict.whole(1))
+        int | None, typer.Option("--budget", "-b", help="Stop at so many outcomes in all.", **numbers.whole(1))
     ] = None,
     time_limit: Annotated[str | None, typer.Option("--time-limit", help="For one run: 90s, 30m, 12h.")] = None,
-    retries: Annotated[int, typer.Option("--retries", help="Further attempts after a failure.", **strict.whole(0))] = 0,
+    retries: Annotated[int, typer.Option("--retries", help="Attempts after a failure.", **numbers.whole(0))] = 0,
     reclaim: Annotated[
         str | None, typer.Option("--reclaim", help="First make trials that are pending this long.")
     ] = None,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ridgeway import written_numbers
-from ridgeway.cli import strict
+from ridgeway.cli import numbers
 from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
 
@@ -34,7 +34,7 @@ def init(
         str | None, typer.Option(help="How hard to search: quick, normal, thorough, or seconds for each fit.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="One number that reproduces every choice.", **strict.whole(0))
+        int | None, typer.Option("--seed", help="One number that reproduces every choice.", **numbers.whole(0))
     ] = None,
     encoding: Encoding = None,
     where: Where = DEFAULT,
@@ -79,8 +79,8 @@ def init(
 
 
 def demo(
-    observations: Annotated[int, typer.Option(help="Experiments to learn from.", **strict.whole(1))] = 80,
-    inputs: Annotated[int, typer.Option(help="Inputs of the function.", **strict.whole(1))] = 20,
+    observations: Annotated[int, typer.Option(help="Experiments to learn from.", **numbers.whole(1))] = 80,
+    inputs: Annotated[int, typer.Option(help="Inputs of the function.", **numbers.whole(1))] = 20,
 ) -> None:
     """Watch a function of many inputs being learned, actively and at random (about a minute).
 

@@ -1,41 +1,28 @@
-"""Numbers on the command line, read as people write them: ``1_5`` is a slip, not 15."""
+"""A command that takes each option once: the second of two would replace the first without a word."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import typer
-
-from ridgeway import written_numbers
-
-
-def whole(least: int | None = None) -> dict[str, Any]:
-    """Settings of an option or argument that is a whole number of at least ``least``."""
-
-    def integer(text: Any) -> int:
-        number = _read(written_numbers.whole, text)
-        if least is not None and number < least:
-            raise typer.BadParameter(f"{number} is not in the range x>={least}.")
-        return int(number)
-
-    integer.__name__ = "int"  # what the help calls it
-    return {"parser": integer}
+from typer.core import TyperCommand
 
 
-def decimal() -> dict[str, Any]:
-    """Settings of an option that is a number."""
+class Strict(TyperCommand):
+    """A command that refuses an option given twice, unless it is one that may be repeated."""
 
-    def number(text: Any) -> float:
-        return float(_read(written_numbers.decimal, text))
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse repetitions, then parse as usual."""
+        if not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            given = Counter(param.opts[0] for param in order if _is_single(param))
+            for name, times in given.items():
+                if times > 1:
+                    raise typer.BadParameter(f"{name} was given {times} times: give it once", ctx=ctx)
+        return super().parse_args(ctx, args)
 
-    number.__name__ = "float"
-    return {"parser": number}
 
-
-def _read(reader: Any, text: Any) -> Any:
-    if not isinstance(text, str):  # a default is a number already
-        return text
-    try:
-        return reader(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+def _is_single(param: Any) -> bool:
+    """Whether a parameter is an option with one value."""
+    return param.param_type_name == "option" and not (param.multiple or param.is_flag or param.count)

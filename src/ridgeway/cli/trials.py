@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ridgeway import written_numbers
 from ridgeway.campaign import sheets, table
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import Trial
-from ridgeway.cli import strict
+from ridgeway.cli import numbers
 from ridgeway.cli.common import (
     DEFAULT,
     Comma,
@@ -23,6 +26,7 @@ from ridgeway.cli.common import (
     Outside,
     Shape,
     Where,
+    check_comma,
     check_new,
     opened,
     same_campaign,
@@ -33,13 +37,14 @@ from ridgeway.cli.common import (
 )
 from ridgeway.errors import CampaignError
 
-Number = Annotated[int, typer.Argument(help="The trial's number.", **strict.whole())]
+Number = Annotated[int, typer.Argument(help="The trial's number.", **numbers.whole())]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept with the trial.")]
+_DAY, _LONGEST = 86400.0, 36500  # seconds of a day, days of the longest age
 Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file.")]
 
 
 def ask(
-    n: Annotated[int, typer.Option("-n", help="How many.", **strict.whole(1))] = 1,
+    n: Annotated[int, typer.Option("-n", help="How many.", **numbers.whole(1))] = 1,
     output: Output = None,
     force: Force = False,
     comma: Comma = False,
@@ -55,6 +60,7 @@ def ask(
       ridgeway ask --format json
     """
     check_new(output, force)
+    check_comma(comma, output, shape)
     campaign = opened(where, name)
     with shown_progress(campaign):
         if output is None:
@@ -64,7 +70,7 @@ def ask(
             with sheets.writing(output) as temporary:
                 trials = campaign.ask(n, lambda asked: _write(campaign, asked, temporary, comma))
     if output is None:
-        show(*table.to_fill_in(campaign.setup, trials), shape)
+        show(*table.to_fill_in(campaign.setup, trials), shape, comma=comma)
         return
     say(f"{_trials(trials)} written to {output}.")
     say(f"Fill in {campaign.setup.output_label!r}, then: ridgeway tell {output}{same_campaign(where, name)}")
@@ -73,6 +79,9 @@ def ask(
 def tell(
     file: Sheet,
     outside: Outside = False,
+    changed: Annotated[
+        str | None, typer.Option("--corrections", help="Why rows told before have changed; kept in the history.")
+    ] = None,
     encoding: Encoding = None,
     where: Where = DEFAULT,
     name: Name = None,
@@ -80,20 +89,25 @@ def tell(
 ) -> None:
     """Take results from a file; rows without a value stay pending, 'failed' is a failure.
 
-    Rows are matched by the column 'trial'; columns may come in any order, others are kept as notes.
+    Rows are matched by the column 'trial'; columns may come in any order, others are kept as notes. A row that was
+    told before with another value, or at other inputs, is refused unless --corrections says why it has changed.
 
     \b
-    Example:
+    Examples:
       ridgeway tell results.csv
+      ridgeway tell results.csv --corrections 'misread'
     """
-    told = opened(where, name).tell_table(file, outside, encoding)
+    told = opened(where, name).tell_table(file, outside, encoding, changed)
     parts = [f"{len(told.told)} observed"]
     parts += [f"{len(told.failed)} failed"] * bool(told.failed)
+    parts += [f"{len(told.corrected)} corrected"] * bool(told.corrected)
     parts += [f"{len(told.already)} known already"] * bool(told.already)
     parts += [f"{told.pending} still pending"] * bool(told.pending)
     text = ", ".join(parts) + "."
     if told.moved:
         text += f"\nMade elsewhere than asked, and taken as it was made: trial {_listed(told.moved)}."
+    if told.noted:
+        text += f"\nKnown already, but with new notes, which are kept: trial {_listed(told.noted)}."
     show_record({**vars(told)}, shape, text)
 
 
@@ -108,12 +122,18 @@ def attach(
 ) -> None:
     """Add experiments that were not asked for, such as data from before: all inputs and the output.
 
+    The export of another campaign will do: its trials without a value are left out.
+
     \b
     Example:
       ridgeway attach old.csv
     """
-    added = opened(where, name).attach(file, outside, repeated, encoding)
-    show_record({"attached": added}, shape, f"{len(added)} attached, as trials {added[0]} to {added[-1]}.")
+    campaign, sheet = opened(where, name), sheets.read(file, encoding)
+    added = campaign.attach(sheet, outside, repeated)
+    left = len(sheet.rows) - len(added)
+    text = f"{len(added)} attached, as trials {added[0]} to {added[-1]}."
+    text += f"\n{left} without a value left out." * (left > 0)
+    show_record({"attached": added, "left_out": left}, shape, text)
 
 
 def fail(
@@ -136,27 +156,38 @@ def fail(
 def correct(
     trial: Number,
     reason: Reason,
-    value: Annotated[float | None, typer.Option("--value", help="The right value.", **strict.decimal())] = None,
+    value: Annotated[float | None, typer.Option("--value", help="The right value.", **numbers.decimal())] = None,
     sigma: Annotated[
-        float | None, typer.Option("--sigma", help="Standard deviation of its noise.", **strict.decimal())
+        float | None, typer.Option("--sigma", help="Standard deviation of its noise.", **numbers.decimal())
+    ] = None,
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help="'name=value': what was really set. May be repeated.")
     ] = None,
     discard: Annotated[bool, typer.Option("--discard", help="There is no right value: count it as failed.")] = False,
+    outside: Outside = False,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Correct a result; the old one stays in the history.
+    """Correct a result or its inputs; what stood there stays in the history (see corrections).
 
     \b
     Examples:
       ridgeway correct 7 --value 3.2 --reason 'decimal point'
+      ridgeway correct 7 --input rate=27 --reason 'misread'
       ridgeway correct 8 --discard --reason 'wrong sample'
     """
-    if (value is None) != discard:
+    if discard and (value is not None or sigma is not None):
         raise CampaignError("give either --value with the right one, or --discard if there is none")
-    opened(where, name).correct(trial, value, reason, sigma)
-    what = "discarded" if discard else f"now {value:g}"
-    show_record({"trial": trial, "value": value, "reason": reason}, shape, f"Trial {trial} is {what} ({reason}).")
+    if value is None and sigma is None and not inputs and not discard:
+        raise CampaignError("say what is right: --value, --sigma or --input, or --discard if there is no right value")
+    settings, right = _settings(inputs or ()), None if discard else ... if value is None else value
+    opened(where, name).correct(trial, right, reason, sigma, settings, outside)
+    parts = ["discarded"] * discard + ([] if value is None else [f"now {value:g}"])
+    parts += [] if sigma is None else [f"with sigma {sigma:g}"]
+    parts += [] if settings is None else [f"at {', '.join(f'{key}={setting:g}' for key, setting in settings.items())}"]
+    record = {"trial": trial, "value": value, "sigma": sigma, "inputs": settings, "reason": reason}
+    show_record(record, shape, f"Trial {trial} is {', '.join(parts)} ({reason}).")
 
 
 def abandon(
@@ -218,13 +249,14 @@ def export(
       ridgeway export --pending -o next.csv
     """
     check_new(output, force)
+    check_comma(comma, output, shape)
     campaign = opened(where, name)
     if pending:
         columns, rows = table.to_fill_in(campaign.setup, campaign.pending)
     else:
-        columns, rows = table.full(campaign.setup, campaign.all_trials())
+        columns, rows = campaign.table()
     if output is None:
-        show(columns, rows, shape)
+        show(columns, rows, shape, comma=comma)
     else:
         sheets.write(output, columns, rows, comma)
         say(f"{len(rows)} trials written to {output}.")
@@ -235,7 +267,27 @@ def seconds(text: str) -> float:
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)\s*", text)
     if found is None:
         raise CampaignError(f"an age must read like 90s, 30m, 12h or 3d, got {text!r}")
-    return float(found[1]) * {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}[found[2]]
+    passed = float(found[1]) * {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": _DAY}[found[2]]
+    if passed > _LONGEST * _DAY:
+        raise CampaignError(f"an age must be at most {_LONGEST}d, which are a hundred years, got {text!r}")
+    return passed
+
+
+def _settings(texts: Sequence[str]) -> dict[str, float] | None:
+    """Inputs from options 'name=value'; the name may have a = of its own."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, sign, number = text.rpartition("=")
+        try:
+            setting = written_numbers.decimal(number)
+        except ValueError:
+            setting = float("nan")
+        if not sign or not name.strip() or not isfinite(setting):
+            raise CampaignError(f"--input must read 'name=value' with a number, got {text!r}")
+        if name.strip() in found:
+            raise CampaignError(f"--input {name.strip()!r} was given twice: give it once")
+        found[name.strip()] = setting
+    return found or None
 
 
 def _write(campaign: Campaign, trials: list[Trial], path: Path, comma: bool) -> None:

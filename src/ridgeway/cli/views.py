@@ -1,19 +1,23 @@
-"""Commands that only look: ``status``, ``predict`` and ``score``."""
+"""Commands that only look: ``status``, ``corrections``, ``predict`` and ``score``."""
 
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ridgeway.campaign import corrections as history
 from ridgeway.campaign import fit_summary, results, sheets, table
 from ridgeway.campaign.campaign import Campaign
+from ridgeway.campaign.columns import note_names
 from ridgeway.campaign.stopping import Advice, about_directions
+from ridgeway.campaign.store import now
+from ridgeway.campaign.transitions import age
 from ridgeway.campaign.trial import Trial
-from ridgeway.cli import strict
+from ridgeway.cli import numbers
 from ridgeway.cli.common import (
     DEFAULT,
     Comma,
@@ -24,6 +28,7 @@ from ridgeway.cli.common import (
     Output,
     Shape,
     Where,
+    check_comma,
     check_new,
     opened,
     say,
@@ -35,6 +40,7 @@ from ridgeway.cli.common import (
 Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file with a column for each input.")]
 _RECENT = 5  # choices whose expected information is averaged
 _SHOWN = 6  # inputs whose shares are shown
+_AHEAD = 300.0  # seconds by which the clocks of two machines may differ without a word
 _BAR = 8  # characters of a bar for a share of 1: a line fits 60 columns
 
 
@@ -56,6 +62,7 @@ def status(
     campaign = opened(where, name)
     given = _advice(campaign) if advice else None  # first: it fits what is new
     trials, summary = campaign.all_trials(), campaign.summary()
+    corrected = history.corrected(campaign.corrections)
     counts = Counter(str(trial.state) for trial in trials)
     chosen = [trial.expected for trial in trials if trial.expected is not None][-_RECENT:]
     record: dict[str, Any] = {
@@ -64,10 +71,11 @@ def status(
         "output": campaign.setup.output_label,
         **{state: counts[state] for state in ("told", "attached", "asked", "failed", "abandoned")},
         "pending": [trial.id for trial in trials if trial.state == "asked"],
+        "corrections": len(corrected),
         "expected_nats": sum(chosen) / len(chosen) if chosen else None,
         "belief": summary,
     }
-    lines = [*_head(campaign, trials), *_learned(summary, record["expected_nats"], given)]
+    lines = [*_head(campaign, trials), *_corrected(corrected), *_learned(summary, record["expected_nats"], given)]
     if given is not None:
         record |= {"stop": given.stop, "nats": given.nats, "degrees": given.degrees, "advice": given.text}
     show_record(record, shape, "\n".join(lines))
@@ -76,6 +84,28 @@ def status(
 def _advice(campaign: Campaign) -> Advice:
     with shown_progress(campaign):
         return campaign.should_stop()
+
+
+def corrections(
+    output: Output = None,
+    force: Force = False,
+    where: Where = DEFAULT,
+    name: Name = None,
+    shape: Shape = Format.table,
+) -> None:
+    """List what was corrected: which trial, what it was and is, why, by whom and when.
+
+    \b
+    Examples:
+      ridgeway corrections
+      ridgeway corrections -o corrections.csv
+    """
+    check_new(output, force)
+    rows = history.listed(opened(where, name).corrections)
+    if not rows and output is None and shape is Format.table:
+        print("Nothing was corrected.")
+    else:
+        _deliver(list(history.HEAD), rows, output, False, shape, last=4)
 
 
 def predict(
@@ -96,11 +126,13 @@ def predict(
       ridgeway predict grid.csv -o predicted.xlsx
     """
     check_new(output, force)
+    check_comma(comma, output, shape)
     campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
     with shown_progress(campaign):
         prediction = campaign.predict(values)
-    columns = [*campaign.setup.labels, campaign.setup.output_label, "std"]
+    own = [*campaign.setup.labels, campaign.setup.output_label]
+    columns = [*own, *note_names(own, ["std"])]
     rows = [
         [*point, mean, std]
         for point, mean, std in zip(values.tolist(), prediction.mean.tolist(), prediction.std.tolist(), strict=True)
@@ -110,7 +142,7 @@ def predict(
 
 def score(
     file: Sheet,
-    top: Annotated[int, typer.Option("--top", help="How many of the best to show.", **strict.whole(1))] = 10,
+    top: Annotated[int, typer.Option("--top", help="How many of the best to show.", **numbers.whole(1))] = 10,
     output: Output = None,
     force: Force = False,
     comma: Comma = False,
@@ -126,12 +158,14 @@ def score(
       ridgeway score pool.parquet --top 10
     """
     check_new(output, force)
+    check_comma(comma, output, shape)
     campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
     with shown_progress(campaign):
         nats = campaign.score(values)
     order = (-nats).argsort(kind="stable")[:top].tolist()
-    columns = ["row", *campaign.setup.labels, "nats"]
+    labels = campaign.setup.labels
+    columns = [*note_names(labels, ["row"]), *labels, *note_names(labels, ["nats"])]
     rows = [[sheet.lines[i], *values[i].tolist(), float(nats[i])] for i in order]
     _deliver(columns, rows, output, comma, shape)
 
@@ -140,7 +174,7 @@ def _deliver(
     columns: list[str], rows: list[list[Any]], output: Path | None, comma: bool, shape: Format, last: int = 1
 ) -> None:
     if output is None:
-        show(columns, rows, shape, last)
+        show(columns, rows, shape, last, comma)
     else:
         sheets.write(output, columns, rows, comma)
         say(f"{len(rows)} rows written to {output}.")
@@ -152,12 +186,28 @@ def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
         "a pool of candidates" if setup.inputs is None else f"{len(setup.names):,} input{'s' * (len(setup.names) > 1)}"
     )
     lines = [f"Campaign {campaign.name!r}: {kind}, output {setup.output_label}", f"  {table.counted(trials)}"]
-    pending = [trial for trial in trials if trial.state == "asked"]
+    pending, at = [trial for trial in trials if trial.state == "asked"], now()
     if pending:
         numbers = ", ".join(str(trial.id) for trial in pending[:8]) + (", ..." if len(pending) > 8 else "")
         lines.append(f"  pending: {numbers}")
-        lines.append(f"  the longest for {_age(pending[0].asked_at)} ({pending[0].asked_by})")
+        oldest = max(pending, key=lambda trial: age(trial, at))
+        lines.append(f"  the longest for {_age(age(oldest, at))} ({oldest.asked_by})")
+        ahead = [trial for trial in pending if age(trial, at) < -_AHEAD]
+        if ahead:
+            when = history.moment(ahead[0].asked_at or "")
+            lines += _wrapped(
+                f"Warning: trial {ahead[0].id} was asked for in the future ({when}, {ahead[0].asked_by}): a clock is "
+                "wrong. ridgeway reclaim takes it over."
+            )
     return lines
+
+
+def _corrected(entries: Sequence[history.Entry]) -> list[str]:
+    """How much was corrected, and what came last."""
+    if not entries:
+        return []
+    last, many = entries[-1], f"{len(entries)} correction{'s' * (len(entries) > 1)}"
+    return _wrapped(f"{many}, the last of trial {last['trial']}: {history.what(last)}. All: ridgeway corrections")
 
 
 def _learned(summary: dict[str, Any] | None, expected: float | None, given: Advice | None) -> list[str]:
@@ -199,10 +249,9 @@ def _wrapped(text: str) -> list[str]:
     return [line.replace("\xa0", " ") for line in textwrap.wrap(whole, width)]
 
 
-def _age(stamp: str | None) -> str:
-    if stamp is None:
+def _age(passed: float) -> str:
+    if passed == float("inf"):
         return "some time"
-    passed = (datetime.now(UTC) - datetime.fromisoformat(stamp)).total_seconds()
     for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "min")):
         if passed >= size:
             return f"{passed / size:.0f} {unit}"

@@ -38,7 +38,7 @@ def importance(
     called = belief.labels if names is None else labels(names, belief.X.shape[1])
     if shares is None:
         drawn = embedding_draws.embeddings(belief) if R is None else R
-        shares = Interval.of(embedding_draws.shares(belief, drawn))
+        shares = embedding_draws.input_shares(belief, drawn)
     order = np.argsort(-shares.mean, kind="stable")
     shown, rest = order[:top], float(shares.mean[order[top:]].sum())
     mean, low, high = shares.mean[shown], shares.low[shown], shares.high[shown]

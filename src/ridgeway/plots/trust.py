@@ -105,7 +105,7 @@ def dimensions(belief: Belief) -> go.Figure:
     """Evidence of each number of directions beside the best, in nats; needs ``Linear("auto")``."""
     evidence = belief.diagnostics.dimension_evidence
     if not evidence:
-        raise UnavailableError('the number of directions was given; Linear("auto") compares them')
+        raise UnavailableError('only one number of directions was tried; Linear("auto") compares several')
     tried = sorted(evidence)
     best = max(evidence.values())
     below = [evidence[d] - best for d in tried]

@@ -63,7 +63,7 @@ class Facts:
 def facts(belief: Belief, labels: Sequence[str]) -> Facts:
     """Everything a report says about a belief, in numbers."""
     R = embedding_draws.embeddings(belief)
-    shares = Interval.of(embedding_draws.shares(belief, R))
+    shares = embedding_draws.input_shares(belief, R)
     found, why = None, ""
     try:
         found = directions(belief)

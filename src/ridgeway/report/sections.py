@@ -254,4 +254,5 @@ def data(found: Facts, subject: Subject) -> Section:
     )
     files = (Download("observations.csv.gz", "All observations and inputs (CSV, gzip)", uri),) if uri else ()
     text = " ".join(present([intro.strip(), subject.fixed]))
-    return Section("data", "The data", text, tables=(table,), downloads=files)
+    changed = () if subject.corrections is None else (subject.corrections,)
+    return Section("data", "The data", text, tables=(table, *changed), downloads=files)

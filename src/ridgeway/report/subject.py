@@ -18,6 +18,7 @@ from ridgeway.report.reproduce import reproduce
 
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty
+    from ridgeway.report.tables import Table
 
 NONE_ASKED, EXHAUSTED = "none were asked for", "the pool is exhausted"
 
@@ -40,6 +41,7 @@ class Subject:
     fixed: str = ""  # a sentence: inputs that do not vary
     advice: tuple[str, ...] = ()  # sentences: whether more experiments are worth it
     history: tuple[Belief | SubspaceUncertainty, ...] = ()
+    corrections: Table | None = None  # of results, as they were and are
 
     @property
     def D(self) -> int:
