@@ -32,7 +32,7 @@ from ridgeway.gp.process import LOG_NOISE
 from ridgeway.inference import evidence
 from ridgeway.inference.laplace import Laplace, settle
 from ridgeway.inference.newton import climb
-from ridgeway.inference.settings import DEFAULT, SearchSettings
+from ridgeway.inference.settings import DEFAULT, SearchSettings, Stage
 from ridgeway.testfunctions import TestFunction, branin, from_model
 
 N_TEST = 2000
@@ -64,8 +64,8 @@ CELLS = (
     Cell("model", 20, 2, 0.0, 70, 0.20, 0.15, functions=30),
     Cell("model", 20, 2, 0.1, 80, 0.43, 0.15, functions=30),
     Cell("model", 20, 2, 0.1, 100),
-    Cell("model", 40, 2, 0.0, 130, None, 0.25),
-    Cell("model", 20, 3, 0.1, 120, None, 0.25),
+    Cell("model", 40, 2, 0.0, 130, None, 0.25, functions=30),
+    Cell("model", 20, 3, 0.1, 120, None, 0.25, functions=30),
     Cell("model", 10, 2, 0.03, 30),
     Cell("model", 20, 1, 0.1, 40),
     Cell("model", 40, 1, 0.03, 80),
@@ -181,20 +181,27 @@ def _missed(found: list[Found]) -> int:
     return sum(r.gap > MISSED for r in found)
 
 
+def replaced(stage: Stage) -> Stage:
+    return stage._replace(iterations=max(stage.iterations, 25))
+
+
 def rules() -> dict[str, SearchSettings]:
     """The search with one rule switched off at a time."""
     climbs, population = DEFAULT.climbs, DEFAULT.population
-    one_level = tuple((levels[-1],) for levels in climbs.levels)
+    one_level = tuple((stages[-1],) for stages in climbs.sequences)
+    longer = tuple(tuple(replaced(stage) for stage in stages) for stages in climbs.sequences)
     return {
         "as it is": DEFAULT,
         "fresh starts only": replace(DEFAULT, climbs=replace(climbs, fresh=1.0)),
         "no rows from two modes": replace(DEFAULT, population=replace(population, crossed=0.0)),
         "no disturbed modes": replace(DEFAULT, population=replace(population, shaken=0.0)),
         "no rows from fresh starts": replace(DEFAULT, population=replace(population, replaced=0.0)),
-        "one noise level a climb": replace(DEFAULT, climbs=replace(climbs, levels=one_level)),
-        "high noise levels only": replace(DEFAULT, climbs=replace(climbs, levels=climbs.levels[4:])),
-        "low noise levels only": replace(DEFAULT, climbs=replace(climbs, levels=climbs.levels[:4])),
+        "one noise level a climb": replace(DEFAULT, climbs=replace(climbs, sequences=one_level)),
+        "at least 25 iterations a stage": replace(DEFAULT, climbs=replace(climbs, sequences=longer)),
+        "one sequence": replace(DEFAULT, climbs=replace(climbs, sequences=climbs.sequences[:1])),
+        "no known modes recognised": replace(DEFAULT, climbs=replace(climbs, recognised=2.0)),
         "no early end": replace(DEFAULT, climbs=replace(climbs, least_climbs=10**9)),
+        "no check on observations left out": UNCHECKED,
     }
 
 

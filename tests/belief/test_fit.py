@@ -184,7 +184,7 @@ def test_an_error_in_progress_reaches_the_user():
 def test_modes_from_a_part_of_the_data_are_followed_on_all(monkeypatch, inference):
     X, X_new = inputs(90, 3), inputs(30, 3, seed=1)
     y = one_direction(X, noise=0.1)
-    whole = fit(X, y, rw.Linear(2), inference=inference)
+    whole = fit(X, y, rw.Linear(2), inference=inference, n_starts=12)
     searched = []
 
     infer = fit_task._INFER[inference]
@@ -194,11 +194,11 @@ def test_modes_from_a_part_of_the_data_are_followed_on_all(monkeypatch, inferenc
         return infer(posterior, n_starts, *rest)
 
     monkeypatch.setitem(fit_task._INFER, inference, spy)
-    belief = fit(X, y, rw.Linear(2), inference=inference, settings=replace(DEFAULT, subset=60))
-    assert searched == [(60, 4), (90, 0)]
+    belief = fit(X, y, rw.Linear(2), inference=inference, n_starts=12, settings=replace(DEFAULT, subset=60))
+    assert searched == [(60, 12), (90, 0)]
     assert belief.components[0].gp.data.n == len(belief.y) == 90
-    assert belief.log_evidence == pytest.approx(whole.log_evidence, abs=0.2)
-    assert_same_predictions(belief, whole, X_new, 0.02)
+    assert belief.log_evidence == pytest.approx(whole.log_evidence, abs=0.3)
+    assert_same_predictions(belief, whole, X_new, 0.06)  # which lesser modes have weight depends on the search
 
 
 def test_searches_on_a_part_of_the_data_are_counted():
@@ -243,7 +243,7 @@ def test_more_effort_makes_more_climbs():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rw.RidgewayWarning)
             climbs[effort] = fit(X, y, rw.Linear(2), n_starts=None, effort=effort).diagnostics.n_starts
-    assert climbs["quick"] <= 80 < climbs["normal"]
+    assert climbs["quick"] < climbs["normal"] / 2
 
 
 def test_seconds_limit_the_search():

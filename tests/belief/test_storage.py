@@ -79,6 +79,9 @@ def assert_same(a, b):
         np.testing.assert_array_equal(theirs.gp.theta, ours.gp.theta)
         np.testing.assert_array_equal(theirs.factor, ours.factor)
         assert (theirs.weight, theirs.log_evidence) == (ours.weight, ours.log_evidence)
+    assert len(b.population) == len(a.population) > 0
+    for ours, theirs in zip(a.population, b.population, strict=True):
+        np.testing.assert_array_equal(theirs, ours)
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ class RefitSettings:
         A belief is lost when its noise explains more than this share of the variance of ``y``: it has nothing
         to choose points by, and no observation can surprise it.
     least_starts
-        A full search makes at least this many climbs,
+        A full search beside known modes makes at least this many climbs; the first one makes as many as a fit,
     starts_per_observation
         and this many for each observation.
     fresh_starts
@@ -49,17 +49,17 @@ class RefitSettings:
     surprise: float = 4.0
     lost_share: float = 0.4
     least_starts: int = 10
-    starts_per_observation: float = 1.0
-    fresh_starts: int = 8
+    starts_per_observation: float = 3.0
+    fresh_starts: int = 16
 
 
 DEFAULT = RefitSettings()
 
 #: Settings by the effort that a user asks for; a number of seconds allows as many climbs as fit into them.
 EFFORTS = {
-    "quick": replace(DEFAULT, starts_per_observation=0.5, fresh_starts=2),
+    "quick": replace(DEFAULT, starts_per_observation=1.0, fresh_starts=2),
     "normal": DEFAULT,
-    "thorough": replace(DEFAULT, starts_per_observation=8.0, fresh_starts=40),
+    "thorough": replace(DEFAULT, starts_per_observation=12.0, fresh_starts=60),
 }
 _AS_MANY_AS_FIT = replace(DEFAULT, starts_per_observation=1000.0, fresh_starts=100_000)
 
@@ -97,10 +97,12 @@ class Refit:
         """The belief about all observations of ``record``; without a ``last`` belief, by a full search."""
         full = last is None or self.calls_for_search(record, last, searched_at)
         embedding, n_starts = self.embedding, searches(record.n, self.settings, self.effort)
-        if last is not None and full:
+        if last is None:
+            n_starts = full_search(record.n, search_settings(self.effort))
+        elif full:
             # Extra noise that was found to be missing with fewer data must not be carried into a new search.
             last = replace(last, diagnostics=replace(last.diagnostics, misfit=0.0))
-        elif last is not None:
+        else:
             embedding, n_starts = last.model, self.settings.fresh_starts
         with warnings.catch_warnings():  # the diagnostics have them, and each fit would repeat them
             warnings.simplefilter("ignore", RidgewayWarning)
