@@ -183,5 +183,5 @@ def chance_missed(best: Optimum, n_climbs: int, clear: bool) -> float:
     others one in five was wrong, and more where the best was first met late in the search (docs/search.md).
     """
     late = min(best.found_at / max(n_climbs, 1), 1.0)
-    chance = 0.03 if clear else 0.2 + 0.3 * late
+    chance = 0.05 if clear else 0.2 + 0.1 * late
     return float(min(0.9, chance * max(1.0, 200.0 / max(n_climbs, 1)) ** 0.5))
