@@ -27,5 +27,5 @@ class UnreachableError(CampaignError):
     """The database did not answer, or could not write for now: what was to be written can be tried again."""
 
 
-class ReadOnlyError(CampaignError):
+class ReadOnlyError(UnreachableError):
     """The database may be read, but not be written to."""

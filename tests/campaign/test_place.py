@@ -76,4 +76,7 @@ def test_a_file_may_be_called_like_an_address(tmp_path: Path, monkeypatch: pytes
 
 def test_drivers_messages_lose_the_password() -> None:
     known = place("postgresql://anna:a%20b@h/lab?sslpassword=zz")
-    assert known.without_secrets('bad option "a b" or a%20b, a+b; zz, dazzle') == 'bad option "***" or ***, ***; ***, dazzle'
+    assert (
+        known.without_secrets('bad option "a b" or a%20b, a+b; zz, dazzle')
+        == 'bad option "***" or ***, ***; ***, dazzle'
+    )

@@ -131,7 +131,7 @@ class Database:
             away = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
             raise self._error(str(error.orig), away, writes) from self._cause(error)
         except sqlite3.Error as error:  # from connecting, before SQLAlchemy wraps it
-            raise self._error(str(error), isinstance(error, sqlite3.OperationalError), writes) from error
+            raise self._error(str(error), isinstance(error, sqlite3.OperationalError), writes=False) from error
 
     def _error(self, problem: str, away: bool, writes: bool) -> CampaignError:
         problem = self._place.without_secrets(" ".join(problem.split()))

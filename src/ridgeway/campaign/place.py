@@ -128,5 +128,7 @@ def _secrets(text: str, url: URL) -> tuple[str, ...]:
     found = {login.partition(":")[2], str(url.password or "")}
     options = (option.partition("=") for option in re.split("[&;]", query))
     found |= {value for name, _, value in options if _SECRET.search(unquote_plus(name))}
-    spelled = {form for one in found for form in (one, unquote(one), unquote_plus(one), quote(one, ""), quote_plus(one))}
+    spelled = {
+        form for one in found for form in (one, unquote(one), unquote_plus(one), quote(one, ""), quote_plus(one))
+    }
     return tuple(sorted(spelled - {""}, key=len, reverse=True))
