@@ -124,7 +124,9 @@ def test_an_interrupt_keeps_what_is_finished_and_waits_for_no_lock(ridgeway: Rid
 @pytest.mark.slow
 def test_an_error_ends_the_other_programs_and_is_shown(ridgeway: Ridgeway) -> None:
     ridgeway("init", "--input", "x 0 1", "--acquisition", "random")
-    Path("p.sh").write_text("if mkdir first; then echo $$ >> started; exec sleep 600; fi\necho no licence >&2\nexit 3\n")
+    Path("p.sh").write_text(
+        "if mkdir first; then echo $$ >> started; exec sleep 600; fi\necho no licence >&2\nexit 3\n"
+    )
     began = time.monotonic()
     said = ridgeway("run", "--command", "sh p.sh {input}", "-w", "2", "-b", "50")
     assert time.monotonic() - began < 30.0
@@ -254,7 +256,9 @@ def _brought_back(times: int) -> None:
 
 def _started(*words: str) -> subprocess.Popen[str]:
     # A test that runs in the background may have been told to ignore interrupts.
-    start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ridgeway.cli import main; main()"
+    start = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ridgeway.cli import main; main()"
+    )
     program = [sys.executable, "-c", start, "run", *words]
     return subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

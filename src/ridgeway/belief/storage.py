@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
+from ridgeway import files
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.gp import kernels
@@ -40,12 +41,8 @@ def save(belief: Belief, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix != ".npz":
         path = path.with_name(path.name + ".npz")
-    temporary = path.with_name(path.name + ".part.npz")
-    try:
+    with files.writing(path) as temporary:
         np.savez(temporary, **_to_arrays(belief))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return path
 
 

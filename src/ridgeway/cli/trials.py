@@ -56,12 +56,7 @@ def ask(
     check_new(output, force)
     campaign = opened(where, name)
     with shown_progress(campaign):
-        if output is None:
-            trials = campaign.ask(n)
-        else:
-            # The file is written before the trials are kept: if it cannot be, nothing was asked.
-            with sheets.writing(output) as temporary:
-                trials = campaign.ask(n, lambda asked: _write(campaign, asked, temporary, comma))
+        trials = campaign.ask(n) if output is None else _asked_into(campaign, n, output, comma)
     if output is None:
         show(*table.to_fill_in(campaign.setup, trials), shape)
         return
@@ -188,6 +183,8 @@ def reclaim(
       ridgeway reclaim --older-than 12h -o mine.csv
     """
     check_new(output, force)
+    if output is not None:
+        sheets.check(output)  # before anything is taken over
     campaign = opened(where, name)
     trials = campaign.reclaim(seconds(older_than))
     columns, rows = table.to_fill_in(campaign.setup, trials)
@@ -233,6 +230,24 @@ def seconds(text: str) -> float:
     if found is None:
         raise CampaignError(f"an age must read like 90s, 30m, 12h or 3d, got {text!r}")
     return float(found[1]) * {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}[found[2]]
+
+
+def _asked_into(campaign: Campaign, n: int, output: Path, comma: bool) -> list[Trial]:
+    """The next trials, in a file; if that cannot be written, none is taken out."""
+    asked: list[Trial] = []
+    try:
+        # The file is written before the trials are kept, and gets its name afterwards.
+        with sheets.writing(output) as temporary:
+
+            def hand_over(trials: list[Trial]) -> None:
+                _write(campaign, trials, temporary, comma)
+
+            asked = campaign.ask(n, hand_over)
+    except CampaignError:
+        for trial in asked:
+            campaign.abandon(trial, f"{output} could not be written")
+        raise
+    return asked
 
 
 def _write(campaign: Campaign, trials: list[Trial], path: Path, comma: bool) -> None:

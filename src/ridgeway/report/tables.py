@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ridgeway.cell_text import guarded
 from ridgeway.report.points import Points
 from ridgeway.types import Array
 
@@ -98,7 +99,8 @@ def csv_file(points: Points, y: Array | None = None, what: str = "y") -> str | N
     columns += [] if y is None else [(what, y.tolist())]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name for name, _ in columns])
-    writer.writerows(zip(*(column for _, column in columns), strict=True))
+    writer.writerow([guarded(name) for name, _ in columns])
+    rows = zip(*(column for _, column in columns), strict=True)
+    writer.writerows([guarded(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     packed = base64.b64encode(gzip.compress(out.getvalue().encode(), mtime=0)).decode()
     return f"data:application/gzip;base64,{packed}" if len(packed) <= _LARGEST else None
