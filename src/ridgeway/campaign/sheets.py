@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ridgeway import files
-from ridgeway.cell_text import guarded, unguarded
+from ridgeway.cell_text import csv_text, guarded, unguarded
 from ridgeway.errors import CampaignError
 
 READABLE = (".csv", ".txt", ".tsv", ".xlsx", ".parquet")
@@ -167,11 +167,8 @@ def to_csv(
 
     Text that a spreadsheet would take for a formula has an apostrophe before it, which :func:`read` takes away.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=delimiter or (";" if decimal_comma else ","), lineterminator="\n")
-    writer.writerow([guarded(name) for name in columns])
-    writer.writerows([[_written(cell, decimal_comma) for cell in row] for row in rows])
-    return stream.getvalue()
+    cells = [[_written(cell, decimal_comma) for cell in row] for row in rows]
+    return csv_text([list(columns), *cells], delimiter or (";" if decimal_comma else ","))
 
 
 def _written(cell: Any, decimal_comma: bool) -> str:
@@ -180,7 +177,7 @@ def _written(cell: Any, decimal_comma: bool) -> str:
     if isinstance(cell, float):
         text = repr(cell).removesuffix(".0")
         return text.replace(".", ",") if decimal_comma else text
-    return guarded(str(cell))
+    return str(cell)
 
 
 def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = False, guarded: bool = False) -> Sheet:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import csv
 import gzip
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway.cell_text import guarded
+from ridgeway.cell_text import csv_text
 from ridgeway.report.points import Points
 from ridgeway.types import Array
 
@@ -97,10 +95,7 @@ def csv_file(points: Points, y: Array | None = None, what: str = "y") -> str | N
     columns += points.notes.items()
     columns += zip(points.columns, dense(points.values, slice(None)).T.tolist(), strict=True)
     columns += [] if y is None else [(what, y.tolist())]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([guarded(name) for name, _ in columns])
-    rows = zip(*(column for _, column in columns), strict=True)
-    writer.writerows([guarded(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    packed = base64.b64encode(gzip.compress(out.getvalue().encode(), mtime=0)).decode()
+    rows = zip(*([name, *map(str, cells)] for name, cells in columns), strict=True)
+    text = csv_text(rows)
+    packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
     return f"data:application/gzip;base64,{packed}" if len(packed) <= _LARGEST else None
