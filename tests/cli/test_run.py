@@ -95,7 +95,7 @@ def test_an_interrupt_ends_programs_and_gives_trials_back(ridgeway: Ridgeway, nu
     began = time.monotonic()
     running.send_signal(number)
     said = running.communicate(timeout=60)[1]
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 20.0  # 5 on a machine that is not busy: benchmarks/durability.py
     assert running.returncode == 128 + number
     assert said == f"Stopped by {number.name}. The same command goes on.\n"
     assert not [group for group in groups if _runs(group)]
@@ -115,7 +115,7 @@ def test_an_interrupt_keeps_what_is_finished_and_waits_for_no_lock(ridgeway: Rid
     running.send_signal(signal.SIGTERM)
     said = running.communicate(timeout=60)[1]
     other.execute("ROLLBACK")
-    assert time.monotonic() - began < 6.0
+    assert time.monotonic() - began < 20.0
     assert "The database does not answer. Perhaps still pending: 1, 2." in said
     assert running.returncode == 1
     assert not [group for group in groups if _runs(group)]
