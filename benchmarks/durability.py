@@ -87,28 +87,37 @@ def mix(folder: Path, kills: int = 100) -> None:
 
 
 def _kill_writers(where: str, notes: Path, kills: int) -> None:
-    rng, starts, killed = random.Random(1), 0, 0
+    """Kill a writer that has begun at least one command, at a random moment, and start it again."""
+    rng, starts = random.Random(1), 0
     running: dict[int, Any] = {}
+    before: dict[int, int] = {}  # length of a writer's notes when it was started
     try:
-        while killed < kills:
-            for slot in range(_WRITERS):
-                if slot not in running or not running[slot].is_alive():
-                    starts += 1
-                    running[slot] = workers.PROCESSES.Process(
-                        target=mixed_writers.write, args=(where, str(notes), slot, starts)
-                    )
-                    running[slot].start()
-            time.sleep(rng.uniform(0.0, 1.5))
-            victim = running[rng.randrange(_WRITERS)]
-            if victim.exitcode is not None:  # a writer never ends by itself
-                raise RuntimeError(f"a writer ended with {victim.exitcode}")
+        for _ in range(kills):
+            for slot in set(range(_WRITERS)) - set(running):
+                starts += 1
+                before[slot] = _size(notes, slot)
+                running[slot] = workers.PROCESSES.Process(
+                    target=mixed_writers.write, args=(where, str(notes), slot, starts)
+                )
+                running[slot].start()
+            busy: list[int] = []
+            while not busy:  # on a slow machine a start takes long
+                time.sleep(rng.uniform(0.0, 1.0))
+                busy = [slot for slot in running if _size(notes, slot) > before[slot]]
+                if any(process.exitcode is not None for process in running.values()):
+                    raise RuntimeError("a writer ended by itself, which it never does")
+            victim = running.pop(rng.choice(busy))
             victim.kill()
             victim.join()
-            killed += 1
     finally:
         for process in running.values():
             process.kill()
             process.join()
+
+
+def _size(notes: Path, slot: int) -> int:
+    log = notes / str(slot) / "log"
+    return log.stat().st_size if log.exists() else 0
 
 
 def interrupt(folder: Path, times: int = _INTERRUPTS) -> None:
