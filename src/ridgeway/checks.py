@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import columns, written_numbers
+from ridgeway import columns
+from ridgeway.text import numbers as written_numbers
 from ridgeway.types import Array, Inputs
 
 _BLOCK_BYTES = 2**22  # memory for the columns read at a time

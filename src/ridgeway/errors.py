@@ -21,3 +21,11 @@ class NothingLeftError(ValueError):
 
 class BudgetSpentError(CampaignError):
     """A campaign has as many trials as it may; nothing was asked."""
+
+
+class UnreachableError(CampaignError):
+    """The database did not answer, or could not write for now: what was to be written can be tried again."""
+
+
+class ReadOnlyError(UnreachableError):
+    """The database may be read, but not be written to."""

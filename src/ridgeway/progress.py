@@ -6,6 +6,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ridgeway.text.terminal import visible
+
 if TYPE_CHECKING:  # importing it at run time would import NumPy, too
     from ridgeway.types import Progress
 
@@ -21,6 +23,7 @@ class Line:
         """Show ``message`` in place of the last one, cut to the width of the window."""
         if self._shown:
             width = max(shutil.get_terminal_size().columns - 3, 10)
+            message = visible(message)
             cut = message if len(message) <= width else message[: width - 1] + "…"
             print(f"\r\033[K  {cut}", end="", file=self._stream, flush=True)
 

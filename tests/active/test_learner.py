@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+import threading
 
 import numpy as np
 import pandas as pd
@@ -622,3 +625,31 @@ def test_a_state_that_lacks_something_is_refused(state):
         del changed["record"][key]
         with pytest.raises(ValueError, match=f"record must have the key '{key}'"):
             rw.ActiveLearner.from_dict(changed)
+
+
+def test_threads_that_share_a_learner_lose_nothing() -> None:
+    learner, errors = rw.ActiveLearner(rw.Box([0.0] * 3, [1.0] * 3), acquisition="random"), []
+
+    def work() -> None:
+        try:
+            for _ in range(25):
+                x = learner.ask()
+                learner.tell(x, float(x.sum()))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert (learner.record.n, learner.n_asked, len(learner.pending)) == (200, 200, 0)
+    assert len(np.unique(learner.X, axis=0)) == 200
+
+
+def test_a_copy_of_a_learner_has_a_lock_of_its_own() -> None:
+    learner = rw.ActiveLearner(rw.Box([0.0, 0.0], [1.0, 1.0]))
+    twin = pickle.loads(pickle.dumps(copy.deepcopy(learner)))
+    learner.ask()
+    assert (len(twin.pending), np.array_equal(twin.ask(), learner.pending[0])) == (0, True)

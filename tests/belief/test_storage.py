@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import json
+import threading
 from itertools import product
 from pathlib import Path
 
@@ -461,3 +462,30 @@ def test_wrong_kernel_argument(tmp_path):
     path = belief_about("tall", rw.Linear(1), kernel=Cauchy()).save(tmp_path / "b")
     with pytest.raises((TypeError, ValueError), match=r"kernel must .*got 'cauchy'"):
         rw.Belief.load(path, kernel="cauchy")
+
+
+def test_two_writers_of_one_file_and_a_link_in_the_way(tmp_path):
+    """The name of the temporary file was the same for all, so that writers took each other's away."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(8, 2))
+    belief = rw.fit(X, X[:, 0], rw.Isotropic())
+    path, precious, errors = tmp_path / "b.npz", tmp_path / "precious", []
+    precious.write_text("mine")
+    (tmp_path / "b.npz.part.npz").symlink_to(precious)
+
+    def write():
+        try:
+            for _ in range(10):
+                belief.save(path)
+                assert storage.load(path).log_evidence == belief.log_evidence
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert precious.read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.npz", "b.npz.part.npz", "precious"]

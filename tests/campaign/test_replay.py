@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ridgeway import Campaign
+from ridgeway import Campaign, RidgewayWarning
 from ridgeway.campaign.replay import Chain
 from tests import campaign_workers as workers
 from tests.campaign.sequences import sequence
@@ -88,3 +89,23 @@ def test_a_correction_leads_to_a_fresh_fit(tmp_path: Path) -> None:
     frame = campaign.trials.rename(columns={"value": "value"})
     fresh.attach(frame[["a", "b", "value"]])
     assert fresh.belief.log_evidence == after.log_evidence  # nothing of the wrong value is left in it
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["content", "summary"])
+def test_a_damaged_fit_is_made_again(tmp_path: Path, column: str) -> None:
+    campaign = workers.create(tmp_path / "c.sqlite")
+    for _ in range(6):
+        trial = campaign.ask()
+        campaign.tell(trial, workers.experiment(trial.inputs))
+    before = campaign.belief.log_evidence
+    other = sqlite3.connect(tmp_path / "c.sqlite")
+    with other:
+        other.execute(f"UPDATE ridgeway_fits SET {column} = substr({column}, 1, length({column}) / 2)")
+    other.close()
+    with pytest.warns(RidgewayWarning, match="stored fit of . observations is damaged"):
+        again = Campaign.open(tmp_path / "c.sqlite").belief
+    assert again.log_evidence == pytest.approx(before, abs=1.0)
+    with pytest.warns(RidgewayWarning, match="is damaged"):
+        assert campaign.ask().id == 7
+    assert campaign.summary() is not None  # the damaged ones were replaced

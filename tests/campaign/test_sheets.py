@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -127,3 +129,32 @@ def test_more_than_a_sheet_of_excel_can_hold(tmp_path: Path, columns: list[str],
     assert list(tmp_path.iterdir()) == []
     sheets.write(tmp_path / "t.csv", columns, rows[:1])
     assert sheets.read(tmp_path / "t.csv").columns == tuple(columns)
+
+
+TEXTS = ["=1+1", "+1+1", "-low", "@SUM(A1)", "\t=tab", "\r=return", "'=quoted", "-3.5", "_x0041_", "a\x1b[31m\rb"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.xlsx", "t.parquet"])
+def test_text_never_becomes_a_formula_and_comes_back(tmp_path: Path, name: str) -> None:
+    columns = ["trial", "=cmd|'/c calc'!A1", "+plus [=unit]"]
+    sheets.write(tmp_path / name, columns, [[-1.5, text, text] for text in TEXTS])
+    sheet = sheets.read(tmp_path / name)
+    assert sheet.columns == tuple(columns)
+    # White space around text is not kept, except where the text begins with it and it is kept from being a formula.
+    expected = TEXTS if name in ("t.csv", "t.tsv") else [text.strip() for text in TEXTS]
+    assert [sheet.text(i, 1) for i in range(len(TEXTS))] == expected
+    assert {sheet.number(i, 0) for i in range(len(TEXTS))} == {-1.5}
+
+
+def test_no_cell_of_a_file_begins_like_a_formula(tmp_path: Path) -> None:
+    sheets.write(tmp_path / "t.csv", ["=a", "b"], [[text, -1.5] for text in TEXTS])
+    with (tmp_path / "t.csv").open(newline="") as stream:
+        cells = [cell for row in csv.reader(stream) for cell in row]
+    begun = [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
+    assert sorted(begun) == ["-1.5"] * len(TEXTS) + ["-3.5"]
+    sheets.write(tmp_path / "t.xlsx", ["=a", "b"], [[text, -1.5] for text in TEXTS])
+    book = openpyxl.load_workbook(tmp_path / "t.xlsx").active
+    kinds = {cell.data_type for row in book.iter_rows() for cell in row}
+    assert kinds == {"s", "n"}
+    assert book["A2"].quotePrefix
+    assert not book["A9"].quotePrefix

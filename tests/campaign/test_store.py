@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +20,7 @@ from sqlalchemy import event
 from ridgeway import Campaign, CampaignError
 from ridgeway.campaign import store
 from ridgeway.campaign.trial import Trial
+from ridgeway.errors import ReadOnlyError
 from tests import campaign_workers as workers
 from tests.campaign.sequences import sequence
 
@@ -175,3 +183,81 @@ def test_a_campaign_that_is_gone_from_its_database_is_a_sentence(tmp_path: Path)
     connection.close()
     with pytest.raises(CampaignError, match="it was deleted; nothing was read or written"):
         campaign.ask()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_read_only_campaign_can_be_read_in_full(kind: str) -> None:
+    folder = Path(tempfile.mkdtemp())  # not pytest's own, which other users may not enter
+    try:
+        campaign = workers.create(folder / "c.sqlite")
+        for _ in range(4):
+            trial = campaign.ask()
+            campaign.tell(trial, workers.experiment(trial.inputs))
+        (folder / "out").mkdir(mode=0o777)
+        (folder / "out").chmod(0o777)
+        (folder / "c.sqlite").chmod(0o444 if kind == "file" else 0o666)
+        folder.chmod(0o777 if kind == "file" else 0o555)
+        assert _as_nobody(_read_in_full, folder) == "it is read-only"
+    finally:
+        folder.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def _read_in_full(folder: Path) -> str:
+    campaign = Campaign.open(folder / "c.sqlite")
+    belief = campaign.belief  # of observations that nobody has fitted yet
+    assert campaign.belief.log_evidence == belief.log_evidence
+    campaign.predict([[0.5, 1.0]])
+    campaign.should_stop()
+    campaign.export(folder / "out" / "all.csv")
+    campaign.report(folder / "out" / "report.html")
+    assert len(campaign.trials) == 4
+    try:
+        campaign.ask()
+    except ReadOnlyError as error:
+        return (
+            "it is read-only" if "may you write there" in str(error) or "it is read-only" in str(error) else str(error)
+        )
+    return "asked"
+
+
+def _as_nobody(call: Callable[[Path], str], folder: Path) -> str:
+    """What ``call`` gives in a process that permissions hold for; root may do everything."""
+    import ridgeway.report  # noqa: F401 - what is imported later must be readable to nobody
+
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            said = call(folder)
+        except BaseException as error:
+            said = repr(error)
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as stream:
+        return stream.read()
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_heard_while_waiting_for_a_lock(tmp_path: Path) -> None:
+    workers.create(tmp_path / "c.sqlite")
+    other = sqlite3.connect(tmp_path / "c.sqlite", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from ridgeway.cli import main; "
+    for words in (["status"], ["ask"]):
+        call = [sys.executable, "-c", f"{program}print('ready', flush=True); main()", *words, "-c", "c.sqlite"]
+        waiting = subprocess.Popen(call, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert waiting.stdout is not None
+        waiting.stdout.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(3.0)
+        waiting.send_signal(signal.SIGINT)
+        waiting.communicate(timeout=60.0)  # the lock is waited for ten minutes
+        assert waiting.returncode not in (0, None)
+    other.execute("ROLLBACK")

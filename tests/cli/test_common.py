@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ridgeway import Campaign, Input
 from tests.cli.commands import INIT, Ridgeway
 
 
@@ -29,3 +30,21 @@ def test_a_parquet_file_that_is_none(ridgeway: Ridgeway, monkeypatch: pytest.Mon
     assert "x.parquet cannot be read as a Parquet file" in ridgeway("tell", "x.parquet").err
     monkeypatch.setattr("ridgeway.campaign.sheets.find_spec", lambda name: None)
     assert ".parquet files need pandas and pyarrow: pip install" in ridgeway("tell", "x.parquet").err
+
+
+def test_control_characters_in_names_and_notes_are_shown_not_obeyed(ridgeway: Ridgeway) -> None:
+    evil = "\x1b]0;owned\x07\x9b31m\u202e"
+    campaign = Campaign.create("campaign.sqlite", f"c{evil}", [Input(f"x{evil}", 0, 1)], output=f"y{evil}")
+    campaign.tell(campaign.ask(), 1.0, notes={f"n{evil}": evil})
+    campaign.fail(campaign.ask(), evil)
+    campaign.ask()
+    for words in (
+        ("export", "-f", "table"), ("ask",), ("status",), ("status", "-f", "json"), ("export", "-f", "json"),
+        ("fail", "3", "--reason", evil), ("tell", f"{evil}.csv"), ("correct", "1", "--value", "2", "--reason", evil),
+    ):  # fmt: skip
+        said = ridgeway(*words)
+        shown = (said.out + said.err).replace("\n", "").replace("\t", "")
+        assert shown.isprintable(), words
+        assert "1b]0;owned" in shown or words[0] in ("export", "ask"), words  # a narrow table hides columns
+    assert "\\x1b]0;owned\\x07\\x9b31m\\u202e" in ridgeway("status").out
+    assert evil in ridgeway("export", "-f", "csv").out  # for another program

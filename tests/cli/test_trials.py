@@ -187,3 +187,41 @@ def test_the_export_of_another_campaign_is_attached(ridgeway: Ridgeway) -> None:
     said = ridgeway("attach", "all.csv", "-c", "other.sqlite")
     assert said.out == "1 attached, as trials 1 to 1.\n2 without a value left out.\n"
     assert ridgeway("export", "--decimal-comma").out.startswith("trial;state;temperature [°C];")
+
+
+def test_names_and_notes_like_formulas_make_the_round_trip(ridgeway: Ridgeway) -> None:
+    init = ("init", "--input", "=rate 0 1 @unit", "--output-name", "+strength", "-c")
+    assert ridgeway(*init, "a.sqlite").code == 0
+    campaign = Campaign.open("a.sqlite")
+    notes = {"=note": "=1+1", "@who": "@anna", "sign": "-3.5", "tab": "\t=1"}
+    campaign.tell(campaign.ask(), -0.5, notes=notes)
+    campaign.fail(campaign.ask(), "=broken()")
+    for name in ("all.csv", "all.xlsx"):
+        assert ridgeway("export", "-o", name, "-c", "a.sqlite").code == 0
+        assert ridgeway("tell", name, "-c", "a.sqlite").out.startswith("0 observed, 1 known already")
+    Path("first.csv").write_text("".join(Path("all.csv").read_text("utf-8-sig").splitlines(keepends=True)[:2]))
+    assert ridgeway(*init, "b.sqlite").code == 0
+    assert ridgeway("attach", "first.csv", "-c", "b.sqlite").code == 0
+    (again,) = Campaign.open("b.sqlite").all_trials()
+    assert (again.value, {key: (again.notes or {}).get(key) for key in notes}) == (-0.5, notes)
+
+
+def test_a_bad_place_for_the_file_takes_nothing_out(ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch) -> None:
+    ridgeway(*INIT)
+    ridgeway("ask")
+    Path("folder.csv").mkdir()
+    for bad in ("folder.csv", "nowhere/next.csv", "next.doc"):
+        assert ridgeway("ask", "-o", bad, "--force").code == 1
+        assert ridgeway("reclaim", "--older-than", "0s", "-o", bad, "--force").code == 1
+    campaign = Campaign.open("campaign.sqlite")
+    assert len(campaign.all_trials()) == 1
+    assert campaign.corrections == []
+
+    def refuse(*_: object) -> None:  # at the last moment, when the trials are stored
+        raise OSError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    said = ridgeway("ask", "-n", "2", "-o", "next.csv")
+    assert (said.code, "next.csv cannot be written: Permission denied" in said.err) == (1, True)
+    assert [t.state for t in campaign.all_trials()] == ["asked", "abandoned", "abandoned"]
+    assert sorted(os.listdir()) == ["campaign.sqlite", "folder.csv"]

@@ -44,15 +44,26 @@ def test_an_earlier_report_survives_a_failure(
     path.write_text("earlier")
 
     def full(self: Path, *args: object, **kwargs: object) -> int:
-        self.write_bytes(b"half")
+        with self.open("wb") as stream:
+            stream.write(b"half")
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_text", full)
+        patch.setattr(Path, "write_bytes", full)
         with pytest.raises(OSError, match="no space"):
             belief.report(path)
     assert path.read_text() == "earlier"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_report_is_written_through_no_link(belief: rw.Belief, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for name in ("report.html", "report.html.part"):
+        (tmp_path / name).symlink_to(precious)
+    path = belief.report(tmp_path / "report.html")
+    assert precious.read_text() == "mine"
+    assert "</html>" in path.read_text("utf-8")
 
 
 def test_names_cannot_break_the_page() -> None:

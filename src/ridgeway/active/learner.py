@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, cast, overload
 
 import numpy as np
 
@@ -32,6 +35,19 @@ from ridgeway.types import Array, GivenProgress, Progress
 
 #: Points that one ask may give, and numbers that they may have: each is compared with all before it.
 MOST_POINTS, MOST_NUMBERS = 10_000, 2**27
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _alone(method: Method) -> Method:
+    """A method that waits until other threads are done with the learner: what it reads belongs to what it writes."""
+
+    @wraps(method)
+    def waiting(self: ActiveLearner, *args: Any, **options: Any) -> Any:
+        with self._lock:
+            return method(self, *args, **options)
+
+    return cast(Method, waiting)
 
 
 class ActiveLearner:
@@ -64,6 +80,8 @@ class ActiveLearner:
     progress
         Called with a sentence before each longer piece of work; ``True`` shows it as a line of the terminal.
 
+    Several threads may use one learner: each call waits for the one before.
+
     Examples
     --------
     >>> import numpy as np, ridgeway as rw
@@ -90,6 +108,7 @@ class ActiveLearner:
         progress: GivenProgress = None,
         effort: str | float = "normal",
     ) -> None:
+        self._lock = threading.RLock()
         self.space = checks.instance(space, Space, "space", "a Box or a Pool")
         check_model(embedding, inference, marginal, priors, space.D)  # now, before an experiment costs anything
         self.embedding = embedding
@@ -134,6 +153,7 @@ class ActiveLearner:
     @overload
     def ask(self, n: int | None = None, *, named: Literal[True]) -> dict[str, Any]: ...
 
+    @_alone
     def ask(self, n: int | None = None, named: bool = False) -> Array | dict[str, Any]:
         """The next experiment, ``(D,)``, or the next ``n``, ``(n, D)``.
 
@@ -157,6 +177,7 @@ class ActiveLearner:
             return dict(zip(self.space.names, values, strict=True))
         return X[0] if n is None else X
 
+    @_alone
     def tell(self, x: Any, y: Any, noise_variance: Any = None, outside: bool = False) -> None:
         """The outcome of experiments ``x``, ``(D,)`` or ``(n, D)``: a number or ``(n,)``.
 
@@ -168,15 +189,18 @@ class ActiveLearner:
         """
         self.record = self.record.with_outcomes(x, y, noise_variance, outside)
 
+    @_alone
     def fail(self, x: Any, reason: str = "failed") -> None:
         """An experiment that gave no outcome: it is not modelled, nor asked for again."""
         self.record = self.record.with_failures(x, reason)
 
+    @_alone
     def withdraw(self, x: Any) -> None:
         """A pending point that will not be evaluated; it may be asked for again."""
         self.record = self.record.without_pending(x)
 
     @property
+    @_alone
     def belief(self) -> Belief:
         """What is known now; fitted when it is first read after new observations."""
         n = self.record.n
@@ -187,6 +211,7 @@ class ActiveLearner:
             progresses.clear(self.progress)
         return self._belief
 
+    @_alone
     def search_again(self) -> Belief:
         """The belief after a full search for modes that starts from nothing, as at the end of a campaign.
 
@@ -217,6 +242,7 @@ class ActiveLearner:
             np.vstack([chosen.X, more]), np.append(chosen.scores, np.full(len(filling), np.nan)), None, False
         )
 
+    @_alone
     def consults(self, n: int = 1) -> bool:
         """Whether the next ``n`` choices will need the belief; a design needs none."""
         refit, seen, last = self._refit, self.record.n, self._belief
@@ -246,6 +272,7 @@ class ActiveLearner:
             return maximize.over_box(self.space, self.outlook(), self._score, n, rng)
         return maximize.over_pool(self._view, self.outlook(), self._score, n, self.record.free)
 
+    @_alone
     def outlook(self) -> PendingBelief:
         """The belief with pending points taken into account: what acquisitions score points by."""
         # A failed point counts as pending: its outcome will not come, but asking there again is no use.
@@ -294,6 +321,7 @@ class ActiveLearner:
         """Observations at the last full search for modes."""
         return self._searched_at
 
+    @_alone
     def score(self, X: Any) -> Array:
         """What each of ``X (n, D)`` would teach now, given the pending points."""
         if self._score is None:
@@ -301,6 +329,7 @@ class ActiveLearner:
         X = checks.inputs(X, self.space.D, names=self.space.names)
         return acquisitions.score(self._score, self.outlook(), X)
 
+    @_alone
     def preview(self, n: int = 1) -> maximize.Choice:
         """The points ``X (n, D)`` that :meth:`ask` would give now and their ``scores``; nothing becomes pending.
 
@@ -322,6 +351,7 @@ class ActiveLearner:
 
     # -- how it shows itself -------------------------------------------------------------------
 
+    @_alone
     def report(self, path: str | Path, **options: Any) -> Path:
         """Write one self-contained HTML file: what was learned and what to run next; see
         :func:`ridgeway.report.write`.
@@ -341,6 +371,15 @@ class ActiveLearner:
 
     # -- how it is stored ----------------------------------------------------------------------
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {key: value for key, value in vars(self).items() if key != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.RLock()  # a copy has its own
+
+    @_alone
     def resume(self, record: Record, n_asked: int, belief: Belief | None, searched_at: int) -> None:
         """Continue where another learner was: with its observations, its count of asks and its last belief.
 
@@ -353,6 +392,7 @@ class ActiveLearner:
         self.record, self.n_asked = record, n_asked
         self._belief, self._searched_at = belief, searched_at
 
+    @_alone
     def to_dict(self) -> dict[str, Any]:
         """Everything that the next ask depends on; JSON can hold it."""
         return learner_storage.to_dict(self)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import checks, columns, written_numbers
+from ridgeway import checks, columns
 from ridgeway.names import called
+from ridgeway.text import numbers as written_numbers
 
 SUFFIXES = (".csv", ".parquet", ".npy")
 Names = tuple[str, ...] | None

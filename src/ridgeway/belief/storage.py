@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway import checks
+from ridgeway import checks, files
 from ridgeway import names as _names
 from ridgeway.belief import archive
 from ridgeway.belief.belief import MARGINALS, Belief
@@ -46,12 +46,8 @@ def save(belief: Belief, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix != ".npz":
         path = path.with_name(path.name + ".npz")
-    temporary = path.with_name(path.name + ".part.npz")
-    try:
+    with files.writing(path) as temporary:
         np.savez(temporary, **_to_arrays(belief))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from types import EllipsisType
@@ -18,7 +19,7 @@ from ridgeway.campaign.sheets import Sheet
 from ridgeway.campaign.stopping import Advice
 from ridgeway.campaign.store import Snapshot, Store, now, who
 from ridgeway.campaign.trial import OBSERVED, Trial, number_of
-from ridgeway.errors import CampaignError
+from ridgeway.errors import CampaignError, ReadOnlyError
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy
@@ -378,7 +379,7 @@ class Campaign:
         if chain.fit is None:
             chain.belief()
             assert chain.fit is not None
-            with self._store.writing() as connection:
+            with suppress(ReadOnlyError), self._store.writing() as connection:  # who may only look, looks
                 self._store.keep(connection, chain.fit)
         return chain
 

@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.pool import NullPool
 
 from ridgeway.campaign import schema
-from ridgeway.errors import CampaignError
+from ridgeway.campaign.place import place
+from ridgeway.errors import CampaignError, ReadOnlyError, UnreachableError
 
 PATIENCE = 600.0  # seconds that a write waits for others before it gives up
-_LOOK_AGAIN = 0.05  # seconds between two attempts beyond SQLite's own waiting
+_PIECE = 0.1  # seconds that SQLite waits by itself: within it no signal is heard, so the rest is waited for here
+_CONNECTING = 10  # seconds that a server may take to answer
 
 
 class Database:
     """One database: short transactions that read or write, each whole or not at all."""
 
     def __init__(self, where: str | Path, create: bool = False):
-        self.url = _url(where)
-        self.where = self.url.database if self.is_file else self.url.render_as_string(hide_password=True)
+        self._place = place(where)
+        self.url = self._place.url
+        self.where = self._place.shown
         self._engine = self._file_engine(create) if self.is_file else self._server_engine()
 
     @property
     def is_file(self) -> bool:
         """Whether it is a SQLite file."""
-        return self.url.get_backend_name() == "sqlite"
+        return self._place.is_file
 
     def prepare(self, create: bool) -> None:
         """Make sure that the tables are there and of this version."""
@@ -50,16 +52,26 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A connection that sees one state of the database throughout."""
         level = {} if self.is_file else {"isolation_level": "REPEATABLE READ"}
-        with self._sentences(), self._engine.connect().execution_options(**level) as connection, connection.begin():
+        with (
+            self._sentences(writes=False),
+            self._engine.connect().execution_options(**level) as connection,
+            connection.begin(),
+        ):
+            if self.is_file:  # only now is it kept from changing
+                _patiently(lambda: connection.exec_driver_sql("SELECT count(*) FROM sqlite_master"))
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are kept together when the block ends, or not at all."""
-        with self._sentences(), self._engine.connect().execution_options(ridgeway_writes=True) as connection:
-            self._begin(connection)
+        with self._sentences(writes=True), self._engine.connect().execution_options(ridgeway_writes=True) as connection:
+            _patiently(connection.begin)  # after others have finished writing
             try:
+                if not self.is_file:
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{PATIENCE:.0f}s'")
                 yield connection
+                if self.is_file:  # after others have finished reading
+                    _patiently(lambda: connection.exec_driver_sql("COMMIT"))
             except BaseException:
                 connection.rollback()
                 raise
@@ -68,18 +80,6 @@ class Database:
     def close(self) -> None:
         """Give the connections back."""
         self._engine.dispose()
-
-    def _begin(self, connection: Connection) -> None:
-        """Begin to write, after others have finished writing."""
-        give_up = time.monotonic() + PATIENCE
-        while True:
-            try:
-                connection.begin()
-                return
-            except DBAPIError as error:
-                if "database is locked" not in str(error.orig) or time.monotonic() > give_up:
-                    raise
-                time.sleep(_LOOK_AGAIN)
 
     def _file_engine(self, create: bool) -> Engine:
         path = Path(str(self.url.database))
@@ -92,9 +92,9 @@ class Database:
 
         def connect() -> sqlite3.Connection:
             # Transactions are begun by hand below: the driver's own would begin too late to exclude others.
-            connection = sqlite3.connect(target, uri=True, timeout=PATIENCE, isolation_level=None)
+            connection = sqlite3.connect(target, uri=True, timeout=_PIECE, isolation_level=None)
             # EXTRA also syncs the folder after a commit, so that a power cut cannot bring a journal back.
-            connection.execute("PRAGMA synchronous=EXTRA")
+            _patiently(lambda: connection.execute("PRAGMA synchronous=EXTRA"))  # it reads the file
             connection.execute("PRAGMA foreign_keys=ON")
             return connection
 
@@ -114,49 +114,67 @@ class Database:
                 f"got {self.url.get_backend_name()}"
             )
         try:
-            return create_engine(self.url.set(drivername="postgresql+psycopg"), poolclass=NullPool)
+            url = self.url.set(drivername="postgresql+psycopg")
+            limit = {} if "connect_timeout" in url.query else {"connect_timeout": _CONNECTING}
+            return create_engine(url, poolclass=NullPool, connect_args=limit)
         except ModuleNotFoundError:
             raise CampaignError(
                 f"{self.where} needs psycopg, which is missing: pip install 'ridgeway[postgres]'"
             ) from None
 
     @contextmanager
-    def _sentences(self) -> Iterator[None]:
-        """Turn what the driver raises into something a user can act upon."""
+    def _sentences(self, writes: bool) -> Iterator[None]:
+        """Turn what the driver raises into something a user can act upon, without the password."""
         try:
             yield
         except DBAPIError as error:
-            raise CampaignError(_sentence(str(self.where), str(error.orig))) from error
+            away = isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+            raise self._error(str(error.orig), away, writes) from self._cause(error)
         except sqlite3.Error as error:  # from connecting, before SQLAlchemy wraps it
-            raise CampaignError(_sentence(str(self.where), str(error))) from error
+            raise self._error(str(error), isinstance(error, sqlite3.OperationalError), writes=False) from error
+
+    def _error(self, problem: str, away: bool, writes: bool) -> CampaignError:
+        problem = self._place.without_secrets(" ".join(problem.split()))
+        text = _sentence(self.where, problem)
+        if writes and any(words in problem for words in _READ_ONLY):
+            return ReadOnlyError(text)
+        return UnreachableError(text) if away else CampaignError(text)
+
+    def _cause(self, error: DBAPIError) -> BaseException | None:
+        """The driver's error, to be printed with a traceback, unless it says what nobody may read."""
+        text = f"{error!s} {error!r} {error.orig!s} {error.orig!r}"
+        return error if self._place.without_secrets(text) == text else None
 
 
-def _url(where: Any) -> URL:
-    if isinstance(where, Path) or "://" not in str(where):
-        if not str(where).strip():
-            raise CampaignError("the campaign's place must be a path or an address, got nothing")
-        return URL.create("sqlite", database=str(where))
-    try:
-        url = make_url(str(where))
-        url.get_dialect()
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise CampaignError(f"the campaign's address cannot be read: {error}") from None
-    except ModuleNotFoundError:  # of a driver; said where the engine is made
-        pass
-    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
-        raise CampaignError("a campaign must outlive its program: give the path of a file, not a database in memory")
-    return url
+def _patiently(step: Callable[[], Any]) -> None:
+    """Take a step again and again until others have let go of the file, or patience ends."""
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
+            step()
+            return
+        except (DBAPIError, sqlite3.OperationalError) as error:
+            if "database is locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(_PIECE / 10.0)
+
+
+#: What drivers say where reading is allowed and writing is not; in a folder without permission there is no journal.
+_READ_ONLY = ("readonly", "read-only transaction", "permission denied", "unable to open")
 
 
 def _sentence(where: str, problem: str) -> str:
-    problem = " ".join(problem.split())
+    read_only = "it is read-only: change its permissions, or those of its folder, or work on a copy"
     advice = {
-        "readonly": "it is read-only: change its permissions, or those of its folder, or work on a copy",
+        "readonly": read_only,
+        "read-only transaction": "the server only lets you read: give the address of one that writes",
+        "permission denied": f"you may not do that there: {problem}",
         "disk is full": "the disk is full; nothing was written: make room and try again",
         "disk I/O error": "the disk refused to write (full?); nothing was kept: make room and try again",
         "not a database": "it is not a campaign but some other file: is the path right?",
         "malformed": "the file is damaged: restore a copy",
         "database is locked": f"another program has kept it locked for {PATIENCE:g} s: end it and try again",
+        "lock timeout": f"another program has kept it locked for {PATIENCE:g} s: end it and try again",
         "unable to open": "it cannot be opened: do the file and its folder exist, and may you write there?",
         "authentication failed": "user or password are wrong",
         "onnection refused": "no server answers there: is it running, are host and port right?",

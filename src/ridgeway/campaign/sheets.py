@@ -6,9 +6,7 @@ import csv
 import io
 import json
 import math
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,12 +14,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ridgeway import written_numbers
+from ridgeway import files
 from ridgeway.errors import CampaignError
+from ridgeway.text import numbers as written_numbers
+from ridgeway.text.cells import csv_text, guarded, unguarded
 
 READABLE = (".csv", ".txt", ".tsv", ".xlsx", ".parquet", ".json")
 _EXCEL_COLUMNS, _EXCEL_ROWS = 16_384, 1_048_576  # that a sheet can have
 WRITABLE = (".csv", ".tsv", ".xlsx", ".parquet", ".json")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
+_ESCAPE = re.compile("_x[0-9A-Fa-f]{4}_")  # what a workbook writes in place of a character
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Sheet:
     rows: tuple[tuple[Any, ...], ...]
     lines: tuple[int, ...]  # where each row stands in its file
     semicolons: bool = False  # cells are not separated by commas, so a comma is a decimal one
+    guarded: bool = False  # text that a spreadsheet would compute has an apostrophe before it, as in a CSV file
 
     def at(self, row: int, column: int) -> str:
         """Where a cell is, for a message."""
@@ -69,7 +72,10 @@ class Sheet:
         cell = self.rows[row][column]
         if cell is None:
             return ""
-        return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
+        if isinstance(cell, float) and cell.is_integer():
+            return str(int(cell))
+        text = str(cell).strip()
+        return unguarded(text) if self.guarded else text
 
     @classmethod
     def of_frame(cls, frame: Any, source: str = "the table") -> Sheet:
@@ -103,7 +109,7 @@ def read(path: str | Path, encoding: str | None = None) -> Sheet:
         cells = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise CampaignError(f"{path} cannot be read as CSV: {error}") from None
-    return _from_rows(str(path), cells, delimiter != ",")
+    return _from_rows(str(path), cells, delimiter != ",", guarded=True)
 
 
 def write(path: str | Path, columns: Sequence[str], rows: Sequence[Sequence[Any]], decimal_comma: bool = False) -> None:
@@ -132,36 +138,41 @@ def write_to(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]], 
 def writing(path: str | Path) -> Iterator[Path]:
     """A path to write to, beside ``path``, that takes its place at the end if all went well."""
     path = Path(path)
+    check_name(path)
+    try:
+        with files.writing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise CampaignError(f"{path} cannot be written: {error.strerror or error}; nothing was kept") from error
+
+
+def check(path: str | Path) -> None:
+    """Raise if a sheet cannot be written to ``path``; nothing is there afterwards that was not there before."""
+    check_name(path)
+    try:
+        files.check(path)
+    except OSError as error:
+        raise CampaignError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def check_name(path: str | Path) -> None:
+    """Raise unless the file's name and folder are such that a sheet can be written."""
+    path = Path(path)
     if path.suffix.lower() not in WRITABLE:
         raise CampaignError(f"{path} must end in {', '.join(WRITABLE)} to be written")
     if not path.parent.is_dir():
         raise CampaignError(f"{path} cannot be written: there is no folder {path.parent}")
-    temporary = None
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # a temporary file is private, what a user asked for is not
-        temporary.replace(path)
-    except OSError as error:
-        raise CampaignError(f"{path} cannot be written: {error.strerror or error}; nothing was kept") from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
 
 
 def to_csv(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], decimal_comma: bool = False, delimiter: str | None = None
 ) -> str:
-    """A sheet as CSV text; with decimal commas its cells are separated by semicolons."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=delimiter or (";" if decimal_comma else ","), lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([[_written(cell, decimal_comma) for cell in row] for row in rows])
-    return stream.getvalue()
+    """A sheet as CSV text; with decimal commas its cells are separated by semicolons.
+
+    Text that a spreadsheet would take for a formula has an apostrophe before it, which :func:`read` takes away.
+    """
+    cells = [[_written(cell, decimal_comma) for cell in row] for row in rows]
+    return csv_text([list(columns), *cells], delimiter or (";" if decimal_comma else ","))
 
 
 def _written(cell: Any, decimal_comma: bool) -> str:
@@ -186,14 +197,15 @@ def _from_json(source: str, text: str) -> Sheet:
     return Sheet(source, _header(columns, source), rows, tuple(range(1, len(rows) + 1)))
 
 
-def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = False) -> Sheet:
+def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = False, guarded: bool = False) -> Sheet:
     numbered = [(i + 1, row) for i, row in enumerate(cells) if any(not _empty(cell) for cell in row)]
     if not numbered:
         raise CampaignError(f"{source} is empty: a line of column names is expected, and rows below it")
     header = list(numbered[0][1])
     while header and _empty(header[-1]):
         header.pop()
-    columns = _header(["" if cell is None else str(cell) for cell in header], source)
+    names = ["" if cell is None else str(cell).strip() for cell in header]
+    columns = _header([unguarded(name) if guarded else name for name in names], source)
     rows = []
     for line, row in numbered[1:]:
         if any(not _empty(cell) for cell in row[len(columns) :]):
@@ -202,7 +214,7 @@ def _from_rows(source: str, cells: Sequence[Sequence[Any]], semicolons: bool = F
                 "is a decimal comma in a file of commas?"
             )
         rows.append(tuple(row[: len(columns)]) + (None,) * (len(columns) - len(row)))
-    return Sheet(source, columns, tuple(rows), tuple(line for line, _ in numbered[1:]), semicolons)
+    return Sheet(source, columns, tuple(rows), tuple(line for line, _ in numbered[1:]), semicolons, guarded)
 
 
 def _header(names: Sequence[str], source: str) -> tuple[str, ...]:
@@ -254,7 +266,9 @@ def _excel_rows(path: Path) -> list[tuple[Any, ...]]:
     except (BadZipFile, InvalidFileException, KeyError, OSError) as error:
         raise CampaignError(f"{path} cannot be read as an Excel file: {error}") from None
     try:
-        return [tuple(_cell(cell) for cell in row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        return [
+            tuple(_unescaped(_cell(cell)) for cell in row) for row in book.worksheets[0].iter_rows(values_only=True)
+        ]
     finally:
         book.close()
 
@@ -272,14 +286,35 @@ def _write_excel(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any
     book = Workbook()
     sheet = book.active
     sheet.title = "trials"
-    sheet.append(list(columns))
-    for row in rows:
-        sheet.append(list(row))
+    for i, row in enumerate([columns, *rows]):
+        for j, value in enumerate(row):
+            if value is not None:
+                _fill(sheet.cell(i + 1, j + 1), value)
     for j, name in enumerate(columns):
         sheet.cell(1, j + 1).font = Font(bold=True)
         sheet.column_dimensions[get_column_letter(j + 1)].width = max(10, min(40, len(name) + 2))
     sheet.freeze_panes = "B2"
     book.save(path)
+
+
+def _fill(cell: Any, value: Any) -> None:
+    """Put a value into a cell of a workbook; text stays text, whatever it begins with."""
+    cell.value = _escaped(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        cell.data_type = "s"  # else text that begins with = would be a formula
+        cell.quotePrefix = guarded(value) != value  # also after somebody has edited the cell
+
+
+def _escaped(text: str) -> str:
+    """Text as a workbook holds it: XML has no place for control characters, so they are written as their codes."""
+    text = _ESCAPE.sub(lambda found: f"_x005F{found[0]}", text)
+    return _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+
+
+def _unescaped(cell: Any) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    return _ESCAPE.sub(lambda found: chr(int(found[0][2:6], 16)), cell)
 
 
 def _empty(cell: Any) -> bool:

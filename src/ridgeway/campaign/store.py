@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import json
 import socket
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 from ridgeway.campaign import schema
 from ridgeway.campaign.database import Database
 from ridgeway.campaign.trial import Trial, pack, unpack
-from ridgeway.errors import BudgetSpentError, CampaignError
+from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
 
 _PART = 5_000  # numbers in one query: databases allow some ten thousand
 
@@ -103,13 +105,7 @@ class Store:
         table = schema.fits
         columns = [c for c in table.c if fits or c.name != "content"]
         kept = connection.execute(select(*columns).where(table.c.campaign == self.id))
-        found = {}
-        for fit in kept:
-            content = bytes(fit.content) if fits else b""
-            found[fit.role] = StoredFit(
-                fit.role, fit.data, fit.identity, fit.parent, fit.observations, fit.searched_at,
-                json.loads(fit.summary), content,
-            )  # fmt: skip
+        found = {fit.role: fit for fit in (_stored_fit(row, fits) for row in kept) if fit is not None}
         return Snapshot(row.n_asked, row.n_settled, self._trials(connection), found)
 
     def _trials(self, connection: Connection, numbers: Sequence[int] | None = None) -> tuple[Trial, ...]:
@@ -299,6 +295,26 @@ def find(database: Database, name: str | None) -> tuple[Key, str]:
         if row.name == name:
             return Key(*row[:3]), row.setup
     raise CampaignError(f"{database.where} holds no campaign {name!r}, only {names}")
+
+
+def _stored_fit(row: Any, content: bool) -> StoredFit | None:
+    """A fit as it was stored; ``None``, with a warning, where it was damaged since: it can be made again."""
+    packed = bytes(row.content) if content else b""
+    try:
+        summary = json.loads(row.summary)
+        if content and hashlib.sha256(packed).hexdigest() != row.identity:
+            raise ValueError("its content has changed")
+    except ValueError as error:
+        warnings.warn(
+            f"the stored fit of {row.observations} observations is damaged ({error}); it is not used and will be made "
+            "again: check the disk",
+            RidgewayWarning,
+            stacklevel=2,
+        )
+        return None
+    return StoredFit(
+        row.role, row.data, row.identity, row.parent, row.observations, row.searched_at, summary, packed
+    )  # fmt: skip
 
 
 def json_of(notes: Mapping[str, str] | None) -> str:

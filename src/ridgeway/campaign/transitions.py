@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from ridgeway import written_numbers
 from ridgeway.campaign.corrections import changes
 from ridgeway.campaign.results import Result, moved
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.store import Store, json_of, now, who
 from ridgeway.campaign.trial import OBSERVED, Trial, pack
 from ridgeway.errors import CampaignError
+from ridgeway.text import numbers as written_numbers
 from ridgeway.types import Array
 
 

@@ -16,6 +16,7 @@ from ridgeway.cli.report import report
 from ridgeway.cli.run import run
 from ridgeway.cli.strict import Strict
 from ridgeway.errors import CampaignError, NumericalError
+from ridgeway.text.terminal import visible
 
 app = typer.Typer(
     add_completion=False,
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (CampaignError, ValueError, TypeError, OSError, ImportError, NumericalError) as error:
-        print(f"ridgeway: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"ridgeway: {visible(' '.join(str(error).split()))}", file=sys.stderr)
         sys.exit(1)
 
 

@@ -17,6 +17,7 @@ import typer
 from ridgeway.campaign import sheets
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.errors import CampaignError
+from ridgeway.text.terminal import visible, visible_json
 
 DEFAULT = "campaign.sqlite"
 
@@ -77,6 +78,8 @@ def shown_progress(campaign: Campaign) -> Iterator[None]:
 
 def check_new(path: Path | None, force: bool) -> None:
     """Refuse to replace a file that may hold results which are not in the campaign yet."""
+    if path is not None and path.is_dir():
+        raise CampaignError(f"{path} is a folder: give the name of a file")
     if path is not None and path.exists() and not force:
         raise CampaignError(f"{path} is there already, perhaps with results: choose another name, or add --force")
 
@@ -89,7 +92,7 @@ def check_comma(comma: bool, output: Path | None, shape: Format) -> None:
 
 def say(message: str) -> None:
     """A message for the user on the standard error; never among the data."""
-    print(message, file=sys.stderr)
+    print(visible(message), file=sys.stderr)
 
 
 def show(
@@ -98,9 +101,9 @@ def show(
     """Data on the standard output; a table shows the ``last`` columns however narrow the window is."""
     if shape is Format.json:
         records = [dict(zip(columns, row, strict=True)) for row in rows]
-        print(json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False))
+        _put_json(records)
     elif shape is Format.csv:
-        print(sheets.to_csv(columns, rows, comma), end="")
+        _put_csv(sheets.to_csv(columns, rows, comma))
     else:
         _table(columns, rows, last)
 
@@ -108,11 +111,20 @@ def show(
 def show_record(record: dict[str, Any], shape: Format, text: str) -> None:
     """One record on the standard output; ``text`` is how a person reads it."""
     if shape is Format.json:
-        print(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False))
+        _put_json(record)
     elif shape is Format.csv:
-        print(sheets.to_csv(list(record), [[_plain(value) for value in record.values()]]), end="")
+        _put_csv(sheets.to_csv(list(record), [[_plain(value) for value in record.values()]]))
     else:
-        print(text)
+        print(visible(text))
+
+
+def _put_json(data: Any) -> None:
+    print(visible_json(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)))
+
+
+def _put_csv(text: str) -> None:
+    """CSV as it is for another program, and with control characters shown for a person at a terminal."""
+    print(visible(text) if sys.stdout.isatty() else text, end="")
 
 
 def _plain(value: Any) -> Any:
@@ -129,7 +141,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], last: int) -> 
     from rich.text import Text
 
     console = Console(highlight=False)
-    cells = [[_shown(cell) for cell in row] for row in rows]
+    columns, cells = [visible(name) for name in columns], [[_shown(cell) for cell in row] for row in rows]
     widths = [max([len(name)] + [len(row[j]) for row in cells]) + 2 for j, name in enumerate(columns)]
     first_of_last = max(1, len(columns) - last)
     room, kept = console.width - widths[0] - sum(widths[first_of_last:]) - 2, [0]
@@ -155,4 +167,4 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]], last: int) -> 
 def _shown(cell: Any) -> str:
     if cell is None:
         return ""
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.6g}" if isinstance(cell, float) else visible(str(cell))

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from ridgeway import written_numbers
+from ridgeway.text import numbers as written_numbers
 
 
 def whole(least: int | None = None) -> dict[str, Any]:

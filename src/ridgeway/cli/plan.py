@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ridgeway import written_numbers
 from ridgeway.campaign import sheets
 from ridgeway.campaign.inputs import Fixed, Input
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.errors import CampaignError
+from ridgeway.text import numbers as written_numbers
 
 _LEARNING = {
     "embedding",

@@ -10,12 +10,19 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import CampaignError
+
+_GRACE = 1.0  # seconds that a program may take to end when it is asked to, before it is ended by force
+_GONE = 0.5  # seconds that processes may take to disappear once they were ended by force
+_LARGEST = 1_000_000  # bytes of an answer
+_LARGEST_SIGMA = 1e100  # its square, and what a fit makes of that, must be numbers
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,7 @@ class Answer:
     sigma: float | None = None
     notes: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
+    stopped: bool = False  # it was ended before it could answer: nothing is known
 
 
 class Program:
@@ -33,6 +41,7 @@ class Program:
 
     ``{input}`` is a JSON file with the inputs by name. The program writes a number, or JSON with the output's
     name or ``value`` and perhaps ``sigma``, to ``{output}``, or prints it where the command has no ``{output}``.
+    When it ends, whatever it started and left running is ended, too.
     """
 
     def __init__(self, command: str, output: str, time_limit: float | None = None, retries: int = 0):
@@ -45,87 +54,177 @@ class Program:
         self.output = output
         self.time_limit = time_limit
         self.retries = retries
-        self._running: set[subprocess.Popen[str]] = set()
-        self._stopped = threading.Event()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._starting = threading.Lock()
+        self._stopped = False
 
     def __call__(self, trial: Trial) -> Answer:
         """Run it, as often as allowed, until it gives a number."""
         answer = Answer(None, reason="not run")
         for _ in range(1 + self.retries):
             answer = self._once(trial)
-            if answer.value is not None or self._stopped.is_set():
+            if answer.value is not None or answer.stopped:
                 break
         return answer
 
     def stop(self) -> None:
-        """End the programs that are running, with all that they started."""
-        self._stopped.set()
+        """End the programs that are running, with all that they started; from now on none begins."""
+        with self._starting:
+            self._stopped = True
+            running = list(self._running)
+        _end(running)
+
+    def kill(self) -> None:
+        """End them by force, at once."""
+        self._stopped = True
         for process in list(self._running):
-            _end(process)
+            _signal(process, force=True)
 
     def _once(self, trial: Trial) -> Answer:
-        with tempfile.TemporaryDirectory(prefix=f"ridgeway-{trial.id}-") as folder:
-            given, taken = Path(folder, "input.json"), Path(folder, "output.json")
-            given.write_text(json.dumps(trial.inputs, indent=1, ensure_ascii=False), encoding="utf-8")
-            words = [word.replace("{input}", str(given)).replace("{output}", str(taken)) for word in self.words]
+        with tempfile.TemporaryDirectory(prefix=f"ridgeway-{trial.id}-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            inputs = json.dumps(trial.inputs, indent=1, ensure_ascii=False)
+            (folder / "input.json").write_text(inputs, encoding="utf-8")
+            process = self._started(trial, folder)
+            if process is None:
+                return Answer(None, reason="the run was stopped", stopped=True)
+            in_time = True
+            try:
+                process.wait(self.time_limit)
+            except subprocess.TimeoutExpired:
+                in_time = False
+            finally:
+                _end([process], at_once=in_time)
+                self._running.discard(process)
+            if self._stopped and process.returncode != 0:
+                return Answer(None, reason="the run was stopped", stopped=True)
+            if not in_time:
+                return Answer(None, reason=f"took longer than the time limit of {self.time_limit:g} s")
+            return self._answer(folder, process.returncode)
+
+    def _started(self, trial: Trial, folder: Path) -> subprocess.Popen[bytes] | None:
+        """The program at work, unless all were stopped."""
+        places = {"{input}": str(folder / "input.json"), "{output}": str(folder / "output.json")}
+        words = self.words
+        for mark, path in places.items():
+            words = [word.replace(mark, path) for word in words]
+        # What it prints goes to files: a child of the program that holds a pipe open could make us wait for ever.
+        with (folder / "printed").open("wb") as out, (folder / "complaints").open("wb") as err, self._starting:
+            if self._stopped:
+                return None
             try:
                 process = subprocess.Popen(
                     words,
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    errors="replace",
+                    stdout=out,
+                    stderr=err,
                     start_new_session=os.name == "posix",  # so that its children can be ended with it
                     env={**os.environ, "RIDGEWAY_TRIAL": str(trial.id)},
                 )
-            except OSError as error:
-                raise CampaignError(f"--command cannot be run: {words[0]}: {error.strerror}") from None
+            except (OSError, ValueError) as error:  # ValueError: a zero byte in the command
+                why = getattr(error, "strerror", None) or error
+                raise CampaignError(f"--command cannot be run: {words[0]}: {why}") from None
             self._running.add(process)
-            try:
-                printed, complaints = process.communicate(timeout=self.time_limit)
-            except subprocess.TimeoutExpired:
-                _end(process)
-                return Answer(None, reason=f"took longer than the time limit of {self.time_limit:g} s")
-            finally:
-                self._running.discard(process)
-            if process.returncode:
-                last = (complaints.strip().splitlines() or ["it said nothing"])[-1]
-                return Answer(None, reason=f"exit code {process.returncode}: {last[:200]}")
-            if "{output}" not in " ".join(self.words):
-                return self._read(printed, "what it printed")
-            if not taken.is_file():
-                return Answer(None, reason="it wrote no output file")
-            return self._read(taken.read_text(encoding="utf-8", errors="replace"), "its output file")
+            return process
 
-    def _read(self, text: str, source: str) -> Answer:
+    def _answer(self, folder: Path, code: int) -> Answer:
+        if code:
+            last = (_tail(folder / "complaints").strip().splitlines() or ["it said nothing"])[-1]
+            return Answer(None, reason=f"exit code {code}: {last[:200]}")
+        if "{output}" not in " ".join(self.words):
+            return self._read(folder / "printed", "what it printed")
+        if not (folder / "output.json").is_file():
+            return Answer(None, reason="it wrote no output file")
+        return self._read(folder / "output.json", "its output file")
+
+    def _read(self, path: Path, source: str) -> Answer:
+        """The answer in a file; whatever stands there, the worst is a failure of this one trial."""
+        if path.stat().st_size > _LARGEST:
+            return Answer(None, reason=f"{source} has more than {_LARGEST:,} bytes")
+        text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+        shown = repr(text.strip()[:80])
         try:
             content = json.loads(text)
-        except json.JSONDecodeError:
-            return Answer(None, reason=f"{source} is no number and no JSON: {text.strip()[:80]!r}")
+            # Half of a surrogate pair is no character: neither a database nor a file can hold it.
+            json.dumps(content, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            return Answer(None, reason=f"{source} has text that is not Unicode: {shown}")
+        except (ValueError, RecursionError):  # also: an integer of thousands of digits, brackets without end
+            return Answer(None, reason=f"{source} is no number and no JSON: {shown}")
         if not isinstance(content, dict):
             content = {"value": content}
         key = self.output if self.output in content else "value"
-        value, sigma = content.pop(key, None), content.pop("sigma", None)
-        for number, name in ((value, key), (sigma, "sigma")):
-            if name == "sigma" and number is None:
-                continue
-            if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-                return Answer(None, reason=f"{source} has no finite number {name!r}: {text.strip()[:80]!r}")
-        return Answer(float(value), sigma, {str(k): _note(v) for k, v in content.items()})
+        value, sigma = _number(content.pop(key, None)), content.pop("sigma", None)
+        if value is None:
+            return Answer(None, reason=f"{source} has no finite number {key!r}: {shown}")
+        if sigma is not None:
+            sigma = _number(sigma)
+            if sigma is None or not 0.0 <= sigma <= _LARGEST_SIGMA:
+                return Answer(
+                    None,
+                    reason=f"{source} has no 'sigma' between 0 and {_LARGEST_SIGMA:g}, a standard deviation: {shown}",
+                )
+        return Answer(value, sigma, {str(k): _note(v) for k, v in content.items()})
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, or nothing."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond the largest float
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _note(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """Kill a program and what it started, and wait for it."""
+def _tail(path: Path, size: int = 4000) -> str:
+    """The last bytes of a file as text."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - size))
+        return stream.read().decode("utf-8", errors="replace").replace("\0", "")
+
+
+def _end(processes: list[subprocess.Popen[bytes]], at_once: bool = False) -> None:
+    """End programs and what they started: they are asked to, and after some grace forced to."""
+    if not at_once:
+        for process in processes:
+            _signal(process, force=False)
+        _wait(processes, _GRACE)
+    for process in processes:
+        _signal(process, force=True)
+    _wait(processes, _GONE)
+
+
+def _wait(processes: list[subprocess.Popen[bytes]], longest: float) -> None:
+    latest = time.monotonic() + longest
+    while any(map(_alive, processes)) and time.monotonic() < latest:
+        time.sleep(0.02)
+
+
+def _alive(process: subprocess.Popen[bytes]) -> bool:
+    """Whether the program or anything in its group still runs."""
+    if process.poll() is None:
+        return True
+    if os.name != "posix":
+        return False
     try:
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+        os.killpg(process.pid, 0)
     except ProcessLookupError:
-        pass
-    process.communicate()
+        return False
+    except PermissionError:  # a zombie of another user's, on some systems
+        return False
+    return True
+
+
+def _signal(process: subprocess.Popen[bytes], force: bool) -> None:
+    """Tell a program and what it started to end."""
+    if os.name != "posix":
+        process.kill()
+        return
+    with suppress(ProcessLookupError, PermissionError):  # it has ended
+        os.killpg(process.pid, signal.SIGKILL if force else signal.SIGTERM)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ridgeway import files
 from ridgeway.cli import numbers
 from ridgeway.cli.common import say
 from ridgeway.errors import CampaignError
@@ -237,7 +238,7 @@ def write_table(stem: Path, text: str, records: Sequence[dict[str, Any]]) -> lis
     """A table in both forms, ``stem.md`` and ``stem.csv``."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     page = stem.with_name(f"{stem.name}.md")
-    page.write_text(text, encoding="utf-8")
+    files.write_text(page, text)
     return [page, write_csv(stem.with_name(f"{stem.name}.csv"), records)]
 
 
@@ -245,7 +246,7 @@ def write_csv(path: Path, records: Sequence[dict[str, Any]]) -> Path:
     """Write records as a table with the columns of all of them."""
     columns = list(dict.fromkeys(name for record in records for name in record))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as stream:
+    with files.writing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, columns)
         writer.writeheader()
         writer.writerows(records)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from ridgeway.campaign import sheets
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import OBSERVED, Trial
 from ridgeway.cli import numbers
-from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, opened, say, show_record
+from ridgeway.cli.common import DEFAULT, Format, Name, Shape, Where, opened, same_campaign, say, show_record
 from ridgeway.cli.program import Answer, Program
+from ridgeway.cli.signals import Signals
 from ridgeway.cli.trials import seconds
-from ridgeway.errors import BudgetSpentError, CampaignError
+from ridgeway.errors import BudgetSpentError, CampaignError, UnreachableError
 
 _MOST_FAILURES = 5  # in a row: something else is wrong
+_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # seconds between attempts to reach a database, then the last again
+_PATIENCE = 600.0  # seconds for which a database may be away
+_LOOK = 0.5  # seconds between two looks whether a signal was missed
+_LONGEST_END = 4.5  # seconds that an early end may take, whatever the database does
+
+T = TypeVar("T")
 
 
 def run(
@@ -40,7 +51,8 @@ def run(
 ) -> None:
     """Drive a program: its inputs as JSON in, a number or JSON out, until the budget is spent.
 
-    Interrupted with Ctrl-C or killed, it keeps all results so far: run it again to go on.
+    Interrupted with Ctrl-C or SIGTERM, it ends the programs, gives their trials back and keeps all results so far:
+    run it again to go on. A database that is away for a while is waited for.
 
     \b
     Examples:
@@ -52,16 +64,27 @@ def run(
         raise CampaignError("run must know when to stop: give --budget, --until-sure or both")
     campaign = opened(where, name)
     program = Program(command, campaign.setup.output, None if time_limit is None else seconds(time_limit), retries)
-    waiting = [] if reclaim is None else campaign.reclaim(seconds(reclaim))
+    waiting = [] if reclaim is None else _reclaimed(campaign, seconds(reclaim))
     others = len(campaign.pending) - len(waiting)
     if others:
         say(f"{others} pending elsewhere; --reclaim 1h would take over those of an hour ago")
-    done = _Drive(campaign, program, workers, budget, until_sure, waiting).go()
+    drive = _Drive(campaign, program, workers, budget, until_sure, waiting, same_campaign(where, name))
+    done = drive.go()
     show_record(done, shape, f"{done['told']} observed, {done['failed']} failed: {done['ended']}.")
 
 
+def _reclaimed(campaign: Campaign, age: float) -> list[Trial]:
+    """Trials that were taken over, as they stand now."""
+    numbers = {trial.id for trial in campaign.reclaim(age)}
+    return [trial for trial in campaign.pending if trial.id in numbers]
+
+
 class _Drive:
-    """The loop of ``run``: keep all workers busy, and record their results."""
+    """The loop of ``run``: keep all workers busy, and record their results.
+
+    This thread alone speaks with the database; the others wait for programs. However the loop is left, each trial
+    that it took has its outcome recorded, is given back, or is named in a message.
+    """
 
     def __init__(
         self,
@@ -71,34 +94,67 @@ class _Drive:
         budget: int | None,
         until_sure: bool,
         waiting: list[Trial],
+        options: str,
     ) -> None:
         self.campaign, self.program, self.workers = campaign, program, workers
-        self.budget, self.until_sure, self.waiting = budget, until_sure, waiting
+        self.budget, self.until_sure, self.waiting, self.options = budget, until_sure, waiting, options
         self.flights: dict[Future[Answer], Trial] = {}
+        self.handed: list[Trial] = []  # what an ask chose, whether or not it came to be stored
         self.told = self.failed = self.in_a_row = 0
         self.ended = ""
+        self.last_reason: str | None = None
+        self.limit: threading.Timer | None = None
+        self.cause: BaseException | None = None
 
     def go(self) -> dict[str, Any]:
         """Run until there is a reason to end."""
-        with ThreadPoolExecutor(self.workers) as executor, self._cleaned_up():
-            while True:
-                while not self.ended and len(self.flights) < self.workers and self._more():
-                    trial = self.waiting.pop(0) if self.waiting else self._asked()
-                    if trial is None:
-                        break
-                    self.flights[executor.submit(self.program, trial)] = trial
-                if not self.flights:
-                    break
-                done, _ = wait(self.flights, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._take(self.flights[future], future.result())
-                    del self.flights[future]
+        executor = ThreadPoolExecutor(self.workers)
+        with Signals(self._hurry) as signals:
+            try:
+                self._loop(executor, signals)
+            except BaseException as error:
+                signals.close()
+                self.cause = error
+                self._hurry()
+                self._leave()
+                executor.shutdown(wait=False, cancel_futures=True)
+                if signals.heard is None:
+                    raise
+                say(f"Stopped by {signals.heard.name}. The same command goes on.")
+                raise SystemExit(128 + signals.heard) from None
+            finally:
+                if self.limit is not None:
+                    self.limit.cancel()
+        executor.shutdown()
         return {"told": self.told, "failed": self.failed, "ended": self.ended or "the budget is spent"}
+
+    def _loop(self, executor: ThreadPoolExecutor, signals: Signals) -> None:
+        while True:
+            while not self.ended and len(self.flights) < self.workers and self._insisting(self._more):
+                trial = self.waiting[0] if self.waiting else self._insisting(self._asked)
+                if trial is None:
+                    break
+                self.flights[executor.submit(self.program, trial)] = trial
+                self.waiting, self.handed = self.waiting[1:], []
+            if not self.flights:
+                return
+            done, _ = wait(self.flights, timeout=_LOOK, return_when=FIRST_COMPLETED)
+            signals.check()
+            for future in done:
+                self._take(self.flights[future], future.result())
+                del self.flights[future]
+            if self.in_a_row >= _MOST_FAILURES:
+                raise CampaignError(f"the last {self.in_a_row} runs failed, the last one: {self.last_reason}")
+
+    # -- one trial -----------------------------------------------------------------------------
 
     def _asked(self) -> Trial | None:
         """The next trial, unless others took the last of the budget in the meantime."""
+        for trial in self._mine(self.handed):  # an ask before this one was stored, and the answer lost on the way
+            return trial
+        self.handed = []
         try:
-            trial: Trial = self.campaign.ask(budget=self.budget)
+            trial = self.campaign.ask(hand_over=self.handed.extend, budget=self.budget)
         except BudgetSpentError:
             return None
         return trial
@@ -116,27 +172,128 @@ class _Drive:
         return not self.ended
 
     def _take(self, trial: Trial, answer: Answer) -> None:
+        try:
+            self._insisting(lambda: self._record(trial, answer))
+        except UnreachableError:
+            raise  # it is kept, and shown at the end
+        except CampaignError as error:  # somebody else settled or abandoned it
+            say(f"{error}\nNot recorded: {_line(trial, answer)}")
+            self.in_a_row += 1
+            self.last_reason = str(error)
+            return
         if answer.value is None:
-            self.campaign.fail(trial, answer.reason or "failed")
             self.failed += 1
             self.in_a_row += 1
+            self.last_reason = answer.reason
             say(f"trial {trial.id} failed: {answer.reason}")
         else:
-            self.campaign.tell(trial, answer.value, answer.sigma, notes=answer.notes)
             self.told += 1
             self.in_a_row = 0
             say(f"trial {trial.id}: {answer.value:g}")
-        if self.in_a_row >= _MOST_FAILURES:
-            raise CampaignError(f"the last {self.in_a_row} runs failed, the last one: {answer.reason}")
 
-    @contextmanager
-    def _cleaned_up(self) -> Iterator[None]:
-        """End programs and give trials back if the loop is left early."""
+    def _record(self, trial: Trial, answer: Answer) -> None:
+        """Store an outcome; to store it twice is harmless."""
+        if answer.value is None:
+            self.campaign.fail(trial, answer.reason or "failed")
+        else:
+            self.campaign.tell(trial, answer.value, answer.sigma, notes=answer.notes)
+
+    def _insisting(self, call: Callable[[], T]) -> T:
+        """What ``call`` gives, tried again while the database is away."""
+        began = time.monotonic()
+        for attempt in range(sys.maxsize):
+            try:
+                return call()
+            except UnreachableError as error:
+                pause = _PAUSES[min(attempt, len(_PAUSES) - 1)]
+                if time.monotonic() + pause > began + _PATIENCE:
+                    raise
+                say(f"{error}; trying again in {pause:g} s")
+                time.sleep(pause)
+        raise AssertionError
+
+    # -- an early end --------------------------------------------------------------------------
+
+    def _leave(self) -> None:
+        """End programs, record the outcomes that are there, and give the other trials back."""
+        self.program.stop()
+        answers = {trial.id: (trial, _answer_of(future)) for future, trial in self.flights.items()}
+        unrecorded = [
+            _row(trial, answer)
+            for trial, answer in answers.values()
+            if answer is not None and not self._heard(self._record, trial, answer)
+        ]
+        if unrecorded:
+            say(f"Not recorded; put these lines into a file for `ridgeway tell`{self.options}:")
+            columns = ["trial", self.campaign.setup.output_label, "sigma", "reason"]
+            say(sheets.to_csv(columns, unrecorded).rstrip("\n"))
+        others = [trial for trial, answer in answers.values() if answer is None]
+        taken = {trial.id: trial for trial in [*others, *self.handed, *self.waiting]}
+        kept = [number for number, trial in taken.items() if not self._heard(self._give_back, trial)]
+        if kept:
+            say(f"Still pending: {_listed(kept)}; `ridgeway reclaim --older-than 0s`{self.options} takes them over.")
+
+    def _give_back(self, trial: Trial) -> None:
+        for mine in self._mine([trial]):
+            self.campaign.abandon(mine, "the run was stopped")
+
+    def _mine(self, trials: list[Trial]) -> list[Trial]:
+        """Those of the trials that are stored and pending, and were not taken over by others."""
+        if not trials:
+            return []
+        pending = {trial.id: trial for trial in self.campaign.pending}
+        return [pending[trial.id] for trial in trials if trial.id in pending and _same(trial, pending[trial.id])]
+
+    def _heard(self, call: Callable[..., None], *about: Any) -> bool:
+        """Whether the database took a last word; if not, the reason is said."""
         try:
-            yield
-        except BaseException:
-            self.program.stop()
-            for trial in [*self.flights.values(), *self.waiting]:
-                if trial.id in {pending.id for pending in self.campaign.pending}:
-                    self.campaign.abandon(trial, "the run was stopped")
-            raise
+            call(*about)
+        except CampaignError as error:
+            say(str(error))
+            return False
+        return True
+
+    def _hurry(self) -> None:
+        """From now on the end is near, whatever the database does."""
+        if self.limit is None:
+            self.limit = threading.Timer(_LONGEST_END, self._give_up)
+            self.limit.daemon = True
+            self.limit.start()
+
+    def _give_up(self) -> None:
+        """Leave at once: a call to the database does not return."""
+        self.program.kill()
+        numbers = {trial.id for trial in [*self.flights.values(), *self.handed, *self.waiting]}
+        say(f"{self.cause or 'Stopped.'}\nThe database does not answer. Perhaps still pending: {_listed(numbers)}.")
+        for trial, answer in [(trial, _answer_of(future, 0.0)) for future, trial in self.flights.items()]:
+            if answer is not None:
+                say(f"Perhaps not recorded: {_line(trial, answer)}")
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _answer_of(future: Future[Answer], moment: float = 1.0) -> Answer | None:
+    """What a program gave that had come to its own end."""
+    wait([future], timeout=moment)  # its thread needs some time to notice that the program was ended
+    if not future.done() or future.cancelled() or future.exception() is not None:
+        return None
+    answer = future.result()
+    return None if answer.stopped else answer
+
+
+def _same(a: Trial, b: Trial) -> bool:
+    """Whether two readings are of one trial that nobody has taken over: a number alone may be given away again."""
+    return (a.x.tobytes(), a.asked_by, a.asked_at) == (b.x.tobytes(), b.asked_by, b.asked_at)
+
+
+def _row(trial: Trial, answer: Answer) -> list[Any]:
+    value: Any = "failed" if answer.value is None else answer.value
+    return [trial.id, value, answer.sigma, answer.reason]
+
+
+def _line(trial: Trial, answer: Answer) -> str:
+    return ", ".join("" if cell is None else str(cell) for cell in _row(trial, answer))
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(numbers))) or "none"

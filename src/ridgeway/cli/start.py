@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ridgeway import written_numbers
 from ridgeway.cli import numbers
 from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
+from ridgeway.text import numbers as written_numbers
 
 Texts = list[str]
 

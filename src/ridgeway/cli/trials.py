@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ridgeway import written_numbers
 from ridgeway.campaign import sheets, table
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.trial import Trial
@@ -36,6 +35,7 @@ from ridgeway.cli.common import (
     shown_progress,
 )
 from ridgeway.errors import CampaignError
+from ridgeway.text import numbers as written_numbers
 
 Number = Annotated[int, typer.Argument(help="The trial's number.", **numbers.whole())]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept with the trial.")]
@@ -63,12 +63,7 @@ def ask(
     check_comma(comma, output, shape)
     campaign = opened(where, name)
     with shown_progress(campaign):
-        if output is None:
-            trials = campaign.ask(n)
-        else:
-            # The file is written before the trials are kept: if it cannot be, nothing was asked.
-            with sheets.writing(output) as temporary:
-                trials = campaign.ask(n, lambda asked: _write(campaign, asked, temporary, comma))
+        trials = campaign.ask(n) if output is None else _asked_into(campaign, n, output, comma)
     if output is None:
         show(*table.to_fill_in(campaign.setup, trials), shape, comma=comma)
         return
@@ -222,6 +217,8 @@ def reclaim(
       ridgeway reclaim --older-than 12h -o mine.csv
     """
     check_new(output, force)
+    if output is not None:
+        sheets.check(output)  # before anything is taken over
     campaign = opened(where, name)
     trials = campaign.reclaim(seconds(older_than))
     columns, rows = table.to_fill_in(campaign.setup, trials)
@@ -288,6 +285,24 @@ def _settings(texts: Sequence[str]) -> dict[str, float] | None:
             raise CampaignError(f"--input {name.strip()!r} was given twice: give it once")
         found[name.strip()] = setting
     return found or None
+
+
+def _asked_into(campaign: Campaign, n: int, output: Path, comma: bool) -> list[Trial]:
+    """The next trials, in a file; if that cannot be written, none is taken out."""
+    asked: list[Trial] = []
+    try:
+        # The file is written before the trials are kept, and gets its name afterwards.
+        with sheets.writing(output) as temporary:
+
+            def hand_over(trials: list[Trial]) -> None:
+                _write(campaign, trials, temporary, comma)
+
+            asked = campaign.ask(n, hand_over)
+    except CampaignError:
+        for trial in asked:
+            campaign.abandon(trial, f"{output} could not be written")
+        raise
+    return asked
 
 
 def _write(campaign: Campaign, trials: list[Trial], path: Path, comma: bool) -> None:

@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from ridgeway import files
 
 FORMAT = 1
 
@@ -169,15 +170,7 @@ def _save(cell: Cell, folder: Path, outcome: dict[str, Any]) -> dict[str, Any]:
     entry = {"format": FORMAT, "ridgeway": __version__, "cell": cell.identity, **outcome}
     path = _path(cell, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    files.write_text(path, json.dumps(entry, indent=1, ensure_ascii=False) + "\n")
     return entry
 
 

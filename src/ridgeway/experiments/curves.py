@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ridgeway import files
 from ridgeway.experiments import paper
 from ridgeway.experiments.protocol import Row
 from ridgeway.experiments.table2 import INFERENCES
@@ -75,7 +76,8 @@ def _draw(path: Path, group: Group, with_marks: list[Row], inference: str) -> li
     figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=len(found), frameon=False)
     written = [path.with_suffix(suffix) for suffix in (".png", ".svg")]
     for file in written:
-        figure.savefig(file, dpi=150)
+        with files.writing(file) as temporary:
+            figure.savefig(temporary, dpi=150)
     return written
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ridgeway import files
 from ridgeway.types import Array
 
 BLACK, BLUE, ORANGE, GREEN, PURPLE, GREY = "#000000", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#8A8F94"
@@ -40,7 +41,8 @@ def save(picture: Any, folder: Path, name: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in written:
-        picture.savefig(path, dpi=200, metadata={"Date": None} if path.suffix == ".svg" else None)
+        with files.writing(path) as temporary:
+            picture.savefig(temporary, dpi=200, metadata={"Date": None} if path.suffix == ".svg" else None)
     return written
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ridgeway import files
+
 
 def insert(page: Path, name: str, text: str) -> None:
     """Replace what stands in ``page`` between ``<!-- name -->`` and ``<!-- /name -->``.
@@ -21,4 +23,4 @@ def insert(page: Path, name: str, text: str) -> None:
         raise ValueError(f"{page} must have the markers {start} and {end} once each, in this order")
     before, rest = content.split(start)
     _, after = rest.split(end)
-    page.write_text(f"{before}{start}\n\n{text.strip()}\n\n{end}{after}", encoding="utf-8")
+    files.write_text(page, f"{before}{start}\n\n{text.strip()}\n\n{end}{after}")

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
+from ridgeway import files
 from ridgeway.plots import _render
 from ridgeway.plots.theme import themed
 
@@ -61,8 +62,7 @@ def save(
         "scale": _SCALE,
     }  # fmt: skip
     text = f'{{"figure": {fig.to_json()}, "options": {json.dumps(options)}}}'
-    path.write_bytes(_drawn(text, path, timeout))
-    return path
+    return files.write_bytes(path, _drawn(text, path, timeout))
 
 
 def _drawn(task: str, path: Path, timeout: float) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ridgeway import checks
+from ridgeway import checks, files
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.belief.belief import Belief
 from ridgeway.report import next_experiments, sections, sentences, subject, warnings
@@ -48,15 +48,7 @@ def write(
     suggestions
         How many experiments a learner's report suggests; they are not asked for.
     """
-    path = Path(path)
-    text = render(source, names, title, history, suggestions)
-    temporary = path.with_name(path.name + ".part")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    return files.write_text(path, render(source, names, title, history, suggestions))
 
 
 def render(

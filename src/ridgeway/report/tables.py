@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import csv
 import gzip
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ridgeway.report.points import Points
+from ridgeway.text.cells import csv_text
 from ridgeway.types import Array
 
 _LARGEST = 700_000  # bytes of a file inside the report
@@ -96,9 +95,7 @@ def csv_file(points: Points, y: Array | None = None, what: str = "y") -> str | N
     columns += points.notes.items()
     columns += zip(points.columns, dense(points.values, slice(None)).T.tolist(), strict=True)
     columns += [] if y is None else [(what, y.tolist())]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([name for name, _ in columns])
-    writer.writerows(zip(*(column for _, column in columns), strict=True))
-    packed = base64.b64encode(gzip.compress(out.getvalue().encode(), mtime=0)).decode()
+    rows = zip(*([name, *map(str, cells)] for name, cells in columns), strict=True)
+    text = csv_text(rows)
+    packed = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
     return f"data:application/gzip;base64,{packed}" if len(packed) <= _LARGEST else None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ridgeway import checks
-from ridgeway.written_numbers import decimal, whole
+from ridgeway.text.numbers import decimal, whole
 
 
 @pytest.mark.parametrize(
