@@ -80,14 +80,14 @@ def test_a_full_search_and_a_fit_that_follows_known_modes(ten, fits):
     again = rules(embedding=embedding)(record(12), ten, 10)
     assert [found.searched_at for found in (first, follows, again)] == [10, 10, 12]
     assert [model for model, _ in fits] == [embedding, rw.Linear(1), embedding]
-    assert [options["n_starts"] for _, options in fits] == [10, refit.DEFAULT.fresh_starts, 12]
+    assert [options["n_starts"] for _, options in fits] == [full_search(10), refit.DEFAULT.fresh_starts, 36]
     assert [options["initial"] is None for _, options in fits] == [True, False, False]
     assert len({options["random_state"] for _, options in fits}) == 3
 
 
 def test_starts_grow_with_the_data_up_to_what_a_fit_makes():
     assert searches(3) == 10
-    assert searches(25) == 25
+    assert searches(25) == 75
     assert searches(10_000) == full_search(10_000)
     assert searches(3, RefitSettings(least_starts=5)) == 5
 
@@ -105,7 +105,7 @@ def test_effort_reaches_each_fit(ten, fits):
     for effort in ("thorough", 0.5):
         replace(rules(settings_of(effort)), effort=effort)(record(11), ten, 10)
     assert [options["effort"] for _, options in fits] == ["thorough", 0.5]
-    assert [options["n_starts"] for _, options in fits] == [40, 100_000]
+    assert [options["n_starts"] for _, options in fits] == [60, 100_000]
 
 
 def test_each_fit_goes_on_with_the_modes_that_the_last_one_kept():

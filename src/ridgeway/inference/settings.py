@@ -262,7 +262,7 @@ class SearchSettings:
     """How modes are searched for, distinguished, weighed and checked.
 
     >>> SearchSettings().climbs.iterations
-    25
+    60
     """
 
     #: Climbs that a fit to 100 observations makes at most where nothing is known.
