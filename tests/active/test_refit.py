@@ -89,7 +89,7 @@ def test_starts_grow_with_the_data_up_to_what_a_fit_makes():
     assert searches(3) == 10
     assert searches(25) == 75
     assert searches(10_000) == full_search(10_000)
-    assert searches(3, RefitSettings(least_starts=5)) == 5
+    assert searches(1, RefitSettings(least_starts=5)) == 5
 
 
 def test_effort_says_how_many_climbs():
