@@ -7,7 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -25,7 +28,7 @@ from ridgeway.errors import BudgetSpentError, CampaignError, UnreachableError
 _MOST_FAILURES = 5  # in a row: something else is wrong
 _PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # seconds between attempts to reach a database, then the last again
 _PATIENCE = 600.0  # seconds for which a database may be away
-_LOOK = 0.5  # seconds between two looks whether a signal was missed
+_LOOK = 0.1  # seconds between two looks whether a signal has come
 _LONGEST_END = 4.5  # seconds that an early end may take, whatever the database does
 
 T = TypeVar("T")
@@ -103,15 +106,20 @@ class _Drive:
         self.told = self.failed = self.in_a_row = 0
         self.ended = ""
         self.last_reason: str | None = None
-        self.limit: threading.Timer | None = None
         self.cause: BaseException | None = None
+        # Queues, not futures or events: they may be used within a signal's handler, and by what it interrupts.
+        self.finished: SimpleQueue[Future[Answer]] = SimpleQueue()
+        self.hurried: SimpleQueue[bool] = SimpleQueue()
+        self.over = threading.Event()
+        self.signals = Signals(self._hurry)
 
     def go(self) -> dict[str, Any]:
         """Run until there is a reason to end."""
         executor = ThreadPoolExecutor(self.workers)
-        with Signals(self._hurry) as signals:
+        threading.Thread(target=self._watch, daemon=True).start()
+        with self.signals as signals:
             try:
-                self._loop(executor, signals)
+                self._loop(executor)
             except BaseException as error:
                 signals.close()
                 self.cause = error
@@ -123,28 +131,36 @@ class _Drive:
                 say(f"Stopped by {signals.heard.name}. The same command goes on.")
                 raise SystemExit(128 + signals.heard) from None
             finally:
-                if self.limit is not None:
-                    self.limit.cancel()
+                self.over.set()
+                self.hurried.put(False)
         executor.shutdown()
         return {"told": self.told, "failed": self.failed, "ended": self.ended or "the budget is spent"}
 
-    def _loop(self, executor: ThreadPoolExecutor, signals: Signals) -> None:
+    def _loop(self, executor: ThreadPoolExecutor) -> None:
         while True:
             while not self.ended and len(self.flights) < self.workers and self._insisting(self._more):
                 trial = self.waiting[0] if self.waiting else self._insisting(self._asked)
                 if trial is None:
                     break
-                self.flights[executor.submit(self.program, trial)] = trial
+                future = executor.submit(self.program, trial)
+                self.flights[future] = trial
                 self.waiting, self.handed = self.waiting[1:], []
+                future.add_done_callback(self.finished.put)
             if not self.flights:
                 return
-            done, _ = wait(self.flights, timeout=_LOOK, return_when=FIRST_COMPLETED)
-            signals.check()
-            for future in done:
-                self._take(self.flights[future], future.result())
-                del self.flights[future]
+            self._take_next()
             if self.in_a_row >= _MOST_FAILURES:
                 raise CampaignError(f"the last {self.in_a_row} runs failed, the last one: {self.last_reason}")
+
+    def _take_next(self) -> None:
+        """Record the outcome of the program that ends next."""
+        while True:
+            self.signals.check()
+            with suppress(Empty):
+                future = self.finished.get(timeout=_LOOK)
+                self._take(self.flights[future], future.result())
+                del self.flights[future]
+                return
 
     # -- one trial -----------------------------------------------------------------------------
 
@@ -203,13 +219,13 @@ class _Drive:
         began = time.monotonic()
         for attempt in range(sys.maxsize):
             try:
-                return call()
+                return self.signals.during(call)
             except UnreachableError as error:
                 pause = _PAUSES[min(attempt, len(_PAUSES) - 1)]
                 if time.monotonic() + pause > began + _PATIENCE:
                     raise
                 say(f"{error}; trying again in {pause:g} s")
-                time.sleep(pause)
+                self.signals.during(partial(time.sleep, pause))
         raise AssertionError
 
     # -- an early end --------------------------------------------------------------------------
@@ -229,12 +245,11 @@ class _Drive:
             say(sheets.to_csv(columns, unrecorded).rstrip("\n"))
         others = [trial for trial, answer in answers.values() if answer is None]
         taken = {trial.id: trial for trial in [*others, *self.handed, *self.waiting]}
-        kept = [number for number, trial in taken.items() if not self._heard(self._give_back, trial)]
-        if kept:
-            say(f"Still pending: {_listed(kept)}; `ridgeway reclaim --older-than 0s`{self.options} takes them over.")
+        if not self._heard(self._give_back, list(taken.values())):
+            say(f"Still pending: {_listed(taken)}; `ridgeway reclaim --older-than 0s`{self.options} takes them over.")
 
-    def _give_back(self, trial: Trial) -> None:
-        for mine in self._mine([trial]):
+    def _give_back(self, trials: list[Trial]) -> None:
+        for mine in self._mine(trials):
             self.campaign.abandon(mine, "the run was stopped")
 
     def _mine(self, trials: list[Trial]) -> list[Trial]:
@@ -255,10 +270,12 @@ class _Drive:
 
     def _hurry(self) -> None:
         """From now on the end is near, whatever the database does."""
-        if self.limit is None:
-            self.limit = threading.Timer(_LONGEST_END, self._give_up)
-            self.limit.daemon = True
-            self.limit.start()
+        self.hurried.put(True)
+
+    def _watch(self) -> None:
+        """Wait for an early end, and see to it that it is one."""
+        if self.hurried.get() and not self.over.wait(_LONGEST_END):
+            self._give_up()
 
     def _give_up(self) -> None:
         """Leave at once: a call to the database does not return."""

@@ -6,25 +6,37 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # the last is not known to every system
 
+T = TypeVar("T")
+
 
 class Signals:
-    """Within the block the first signal calls ``warned`` and raises :class:`SystemExit` in the main thread.
+    """Within the block a signal calls ``warned``, and ends what :meth:`during` calls with :class:`SystemExit`.
 
-    Later ones are not obeyed: what tidies up must not be interrupted. ``heard`` is the one that came.
+    Elsewhere it is only noted in ``heard``: an exception in the middle of a library's code may leave its locks taken.
+    After the first, no other is obeyed: what tidies up must not be interrupted.
     """
 
     def __init__(self, warned: Callable[[], None]) -> None:
         self.heard: signal.Signals | None = None
         self._warned = warned
         self._before: dict[signal.Signals, Any] = {}
-        self._open = True
+        self._open, self._raises = True, False
+
+    def during(self, call: Callable[[], T]) -> T:
+        """What ``call`` gives, unless a signal ends it."""
+        self._raises = True
+        try:
+            self.check()
+            return call()
+        finally:
+            self._raises = False
 
     def check(self) -> None:
-        """Raise if a signal has come; its own exception is lost where Python happens to be in a destructor."""
+        """Raise if a signal has come."""
         if self.heard is not None:
             raise SystemExit(128 + self.heard)
 
@@ -47,4 +59,5 @@ class Signals:
         if self._open and self.heard is None:
             self.heard = signal.Signals(number)
             self._warned()
-            self.check()
+            if self._raises:
+                self.check()
