@@ -14,6 +14,7 @@ from ridgeway import checks
 from ridgeway.belief import transfer
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.belief.embedding_posterior import Directional, Embedded, EmbeddingPosterior, embedding_posterior
+from ridgeway.belief.suspects import Suspect
 from ridgeway.blas import blas_threads
 from ridgeway.gp import moments, rowspace
 from ridgeway.gp.embeddings import Embedding
@@ -25,7 +26,7 @@ from ridgeway.gp.rowspace import RowSpace, reduced
 from ridgeway.gp.scaling import OutputScaling
 from ridgeway.inference import importance_sampling
 from ridgeway.inference.mixture import Component
-from ridgeway.types import Array, Inputs
+from ridgeway.types import Array, Inputs, Mask
 
 __all__ = ["MARGINALS", "Belief", "Embedded", "Prediction"]
 
@@ -67,6 +68,7 @@ class Belief:
     X: Inputs  # as handed over; large arrays by reference
     y: Array
     draws: tuple[importance_sampling.WeightedDraws, ...] | None = None  # of theta, where they came from other data
+    suspects: tuple[Suspect, ...] = ()  # observations with a noise of their own, because they do not fit the others
 
     # -- what it says about the function ---------------------------------------------------
 
@@ -130,7 +132,8 @@ class Belief:
         # What was learned of theta came from the first data, and so did the weights of its draws.
         draws = tuple(transfer.draws_on(c, d, space.r) for c, d in zip(self.components, self._draws, strict=True))
         posterior = replace(self.posterior, data=data)
-        return replace(self, posterior=posterior, space=space, components=components, X=X, y=y, draws=draws)
+        carried = replace(self, posterior=posterior, space=space, components=components, draws=draws)
+        return replace(carried, X=X, y=y, suspects=())
 
     # -- what it says about the embedding --------------------------------------------------
 
@@ -185,6 +188,11 @@ class Belief:
         if not isinstance(self.embedding_posterior, Directional):
             raise TypeError(f"only a linear embedding has directions, got {self.model}")
         return self.embedding_posterior
+
+    @property
+    def trusted(self) -> Mask:
+        """Which observations are not suspects, ``(n,)``."""
+        return ~np.isin(np.arange(self.y.shape[0]), [suspect.row for suspect in self.suspects])
 
     # -- scales ----------------------------------------------------------------------------
 

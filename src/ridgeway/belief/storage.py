@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.diagnostics import Diagnostics
+from ridgeway.belief.suspects import Suspect
 from ridgeway.gp import kernels
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
@@ -86,6 +87,7 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
         "evidences": [c.log_evidence for c in belief.components],
         "components": [{"embedding": c.gp.embedding.to_dict(), "is_line": c.is_line} for c in belief.components],
         "diagnostics": belief.diagnostics.to_dict(),
+        "suspects": [asdict(suspect) for suspect in belief.suspects],
     }
     arrays: dict[str, Any] = {
         "header": np.array(json.dumps(header, default=float)),
@@ -150,6 +152,7 @@ def _from_stream(stream: Any, path: str | Path, kernel: Kernel | None, X: Array 
         X=X,
         y=arrays["y"],
         draws=_draws(arrays, len(components)),
+        suspects=tuple(Suspect(**found) for found in header.get("suspects", ())),  # earlier versions had none
     )
 
 

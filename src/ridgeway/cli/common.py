@@ -81,6 +81,11 @@ def check_new(path: Path | None, force: bool) -> None:
         raise CampaignError(f"{path} is there already, perhaps with results: choose another name, or add --force")
 
 
+def is_terminal() -> bool:
+    """Whether a person sits there who can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def say(message: str) -> None:
     """A message for the user on the standard error; never among the data."""
     print(message, file=sys.stderr)

@@ -23,6 +23,7 @@ from ridgeway.cli.common import (
     Shape,
     Where,
     check_new,
+    is_terminal,
     opened,
     same_campaign,
     say,
@@ -73,19 +74,27 @@ def tell(
     file: Sheet,
     outside: Outside = False,
     encoding: Encoding = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take surprising values without asking.")] = False,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
     """Take results from a file; rows without a value stay pending, 'failed' is a failure.
 
-    Rows are matched by the column 'trial'; columns may come in any order, others are kept as notes.
+    Rows are matched by the column 'trial'; columns may come in any order, others are kept as notes. A value
+    far from its prediction is named; in a terminal you are asked whether to take it.
 
     \b
     Example:
       ridgeway tell results.csv
     """
-    told = opened(where, name).tell_table(file, outside, encoding)
+    campaign = opened(where, name)
+    surprising = campaign.surprising(file, encoding)
+    for number, surprise in surprising:
+        say(f"{surprise.sentence(f'Trial {number}')}.")
+    if surprising and not yes and is_terminal() and not typer.confirm("Take it as it is?", err=True):
+        raise CampaignError("nothing was taken: correct the file, and tell again")
+    told = campaign.tell_table(file, outside, encoding)
     parts = [f"{len(told.told)} observed"]
     parts += [f"{len(told.failed)} failed"] * bool(told.failed)
     parts += [f"{len(told.already)} known already"] * bool(told.already)
