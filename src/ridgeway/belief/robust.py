@@ -97,14 +97,14 @@ def _tried(task: FitTask, far: Array, fit_once: FitOnce) -> Iterator[Hypothesis]
     n_climbs = task.n_starts or full_search(task.y.shape[0], task.settings)
     short = replace(task, n_starts=min(n_climbs, task.settings.outliers.short_search))
     yield _fitted(short, np.zeros_like(far), None, fit_once)
-    own, last = far.copy(), -np.inf
+    own, last = far, -np.inf
     while np.any(own > 0):
         there = _settled(_fitted(short, own, None, fit_once))
         yield there
         if there.worth <= last:
             break
         last = there.worth
-        own[np.argmin(np.where(own > 0, own, np.inf))] = 0.0
+        own = np.where(own > own[own > 0].min(), own, 0.0)
 
 
 def _settled(start: Hypothesis) -> Hypothesis:
