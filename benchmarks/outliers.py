@@ -127,8 +127,8 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         f"Error of the robust fit over that of the fit without the outliers: median {np.median(ratios):.2f}, mean "
         f"{ratios.mean():.2f}, largest {ratios.max():.2f}; within 10 % in {np.sum(ratios < 1.1)} of {len(rows)}. "
         f"Outliers named: {100 * named:.0f} %. Good observations named: {100 * wrongly:.1f} % beside outliers, "
-        f"{100 * clean:.1f} % without. CPU seconds of a fit: {before:.1f} plain and {after:.1f} robust without outliers, "
-        f"{spoiled:.1f} with them."
+        f"{100 * clean:.1f} % without. CPU seconds of a fit: {before:.1f} plain and {after:.1f} robust without "
+        f"outliers, {spoiled:.1f} with them."
     )
 
 

@@ -1,10 +1,10 @@
 """Observations that deserve a noise of their own: relevance pursuit (Ament et al. 2024) in closed form.
 
-Adding a variance ``rho`` to the noise of one observation changes the log likelihood by a function of its leave-one-out
-residual alone, whose maximum over ``rho`` is known (docs/method.md). So whether an observation needs a variance of its
-own is answered for all of them at once, those that have one already included. Several outliers hide each other by
-raising the noise that all share. So a pursuit also begins with a generous set of suspects, and lets go of those that
-the others explain once the shared noise has fallen.
+Adding a variance to the noise of one observation changes the log likelihood by a function of its leave-one-out
+residual alone, whose maximum over that variance is known (docs/method.md). So whether an observation needs a variance
+of its own is answered for all of them at once, those that have one already included. Several outliers hide each other
+by raising the noise that all share. So a pursuit also begins with a generous set of suspects, and lets go of those
+that the others explain once the shared noise has fallen.
 """
 
 from __future__ import annotations
