@@ -459,3 +459,16 @@ def test_data_from_before_stand_in_for_the_first_points() -> None:
     assert learner.consults()
     learner.ask()
     assert np.isfinite(learner.expected).all()
+
+
+def test_an_outcome_far_from_its_prediction_is_recorded_and_surprising():
+    learner = make(box())
+    run(learner, 14)
+    assert learner.belief.suspects == ()
+    x = learner.ask()
+    learner.tell(x, 1e4)
+    (found,) = learner.surprises
+    assert (found.index, found.value) == (0, 1e4)
+    assert learner.y[-1] == 1e4
+    assert [suspect.row for suspect in learner.belief.suspects] == [14]
+    assert learner.surprises == ()
