@@ -8,6 +8,7 @@
 # make accuracy  rerun the 200 problems that check predictions against the mean and variance; rewrites docs/accuracy.md
 # make search rerun the search for modes against the true modes and rewrite docs/search.md
 # make select rerun the choice of experiments and rewrite docs/selection.md
+# make outliers  rerun the fits with outliers and rewrite the table of docs/outliers.md
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test quick lint docs picture bench accuracy search select clean
+.PHONY: demo test quick lint docs picture bench accuracy search select outliers clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m ridgeway.cli.demo
@@ -49,6 +50,9 @@ search: $(VENV)/.test
 
 select: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/selection.py --jobs $(JOBS) --write docs/selection.md
+
+outliers: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outliers.py --jobs $(JOBS) --write docs/outliers.md
 
 clean:
 	rm -rf $(VENV)

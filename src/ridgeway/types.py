@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 Inputs = Any  # (n, D): anything array-like, a DataFrame, or a scipy.sparse matrix
 RandomState = int | np.random.Generator | np.random.RandomState | None
 

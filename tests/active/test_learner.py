@@ -653,3 +653,16 @@ def test_a_copy_of_a_learner_has_a_lock_of_its_own() -> None:
     twin = pickle.loads(pickle.dumps(copy.deepcopy(learner)))
     learner.ask()
     assert (len(twin.pending), np.array_equal(twin.ask(), learner.pending[0])) == (0, True)
+
+
+def test_an_outcome_far_from_its_prediction_is_recorded_and_surprising():
+    learner = make(box())
+    run(learner, 14)
+    assert learner.belief.suspects == ()
+    x = learner.ask()
+    learner.tell(x, 1e4)
+    (found,) = learner.surprises
+    assert (found.index, found.value) == (0, 1e4)
+    assert learner.y[-1] == 1e4
+    assert [suspect.row for suspect in learner.belief.suspects] == [14]
+    assert learner.surprises == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from ridgeway import Campaign
+from ridgeway.cli import trials
 from tests.cli.commands import INIT, Ridgeway
 
 RESULTS = "trial,strength\n"
@@ -225,3 +227,59 @@ def test_a_bad_place_for_the_file_takes_nothing_out(ridgeway: Ridgeway, monkeypa
     assert (said.code, "next.csv cannot be written: Permission denied" in said.err) == (1, True)
     assert [t.state for t in campaign.all_trials()] == ["asked", "abandoned", "abandoned"]
     assert sorted(os.listdir()) == ["campaign.sqlite", "folder.csv"]
+
+
+SPEEDS = [0.02 * 1.9**i for i in range(10)]
+
+
+def _campaign_with_a_belief(ridgeway: Ridgeway) -> None:
+    """Twelve results around 50, a fit to them, and one more trial."""
+    ridgeway(*INIT)
+    old = ["temperature,rate,strength"]
+    old += [f"{20 + 5 * i},{SPEEDS[i % 10]:.4g},{50 + 2 * i + 0.1 * (-1) ** i}" for i in range(12)]
+    Path("old.csv").write_text("\n".join(old))
+    assert ridgeway("attach", "old.csv").code == 0
+    ridgeway("status", "--advice")
+    assert ridgeway("ask").code == 0
+
+
+@pytest.mark.slow
+def test_a_value_far_from_its_prediction_is_said_and_taken_where_nobody_can_be_asked(ridgeway: Ridgeway) -> None:
+    _campaign_with_a_belief(ridgeway)
+    Path("results.csv").write_text(RESULTS + "13,4000\n")
+    said = ridgeway("tell", "results.csv")
+    assert said.code == 0
+    assert "Trial 13 is 4000, but" in said.err
+    assert "standard deviations away" in said.err
+    assert "1 observed" in said.out
+    assert ridgeway("tell", "results.csv").err == ""  # known already
+    status = ridgeway("status", "--advice")
+    assert "trial 13 is 4000" in " ".join(status.out.split())
+    Campaign.open("campaign.sqlite").report("report.html")
+    assert "trial 13 is 4000" in Path("report.html").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "answer", "taken"), [((), "n\n", False), ((), "y\n", True), (("--yes",), "", True)])
+def test_in_a_terminal_a_surprising_value_is_asked_about(
+    ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], answer: str, taken: bool
+) -> None:
+    _campaign_with_a_belief(ridgeway)
+    Path("results.csv").write_text(RESULTS + "13,4000\n")
+    monkeypatch.setattr(trials, "is_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    said = ridgeway("tell", "results.csv", *words)
+    assert (said.code == 0) is taken
+    assert ("nothing was taken" in said.err) is not taken
+    assert len(Campaign.open("campaign.sqlite").pending) == (0 if taken else 1)
+
+
+@pytest.mark.slow
+def test_an_expected_value_is_taken_without_a_word(ridgeway: Ridgeway) -> None:
+    _campaign_with_a_belief(ridgeway)
+    campaign = Campaign.open("campaign.sqlite")
+    (trial,) = campaign.pending
+    value = float(campaign.predict(trial.x[None]).mean[0])
+    Path("results.csv").write_text(RESULTS + f"13,{value}\n")
+    said = ridgeway("tell", "results.csv")
+    assert (said.code, said.err) == (0, "")

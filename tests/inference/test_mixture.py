@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ridgeway.gp.linear import Linear
+from ridgeway.gp.priors import Priors
 from ridgeway.gp.process import N_GLOBAL
-from ridgeway.inference import mixture
+from ridgeway.inference import evidence, mixture
 from ridgeway.inference.mixture import KnownMode, at_full_rank
 from ridgeway.inference.population import Optimum
 from tests.helpers import random_posterior
-from tests.inference.problems import best_mode, model_posterior
+from tests.inference.problems import best_mode, model_posterior, run
 
 
 def test_tempered_weights_sum_to_one_and_keep_their_order() -> None:
@@ -48,3 +51,17 @@ def test_a_known_mode_belongs_to_its_own_rank() -> None:
     mode = KnownMode(one, one.initial(np.ones(4)))
     assert mode.belongs_to(one)
     assert not mode.belongs_to(two)
+
+
+def test_what_is_no_mode_is_left_out_of_the_mixture_while_there_is_a_mode() -> None:
+    posterior = model_posterior(3, 1, priors=Priors())
+    lap = best_mode(posterior, 4)
+    nested = evidence.conclude(posterior, evidence.maximize_evidence(posterior, lap))[0]
+    mode = Optimum(nested.inner, nested=nested)
+    better = replace(nested, log_evidence=nested.log_evidence + 5.0, inner=replace(nested.inner, decrement=100.0))
+    short = Optimum(better.inner, nested=better)
+    both = mixture.mixture([mode, short], 2, 1, run())
+    assert len(both.components) == 1
+    assert (both.n_dropped, both.converged) == (1, True)
+    alone = mixture.mixture([short], 2, 1, run())
+    assert (alone.n_dropped, alone.converged) == (0, False)

@@ -11,7 +11,7 @@ import pytest
 import ridgeway as rw
 from ridgeway.experiments.protocol import problem
 from ridgeway.experiments.scores import quiet_fit, rmse
-from ridgeway.gp import kernels
+from ridgeway.gp import kernels, moments
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import Data
@@ -56,3 +56,21 @@ def test_a_simulator_of_many_inputs_is_found() -> None:
     found = quiet_fit(test.X, test.y, Linear(2), bounds=(-1, 1))
     assert rmse(found.predict(test.X_test).mean, test.f_test) < 1.0
     assert np.sqrt(found.noise_variance) < 0.05 * test.y.std()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seed", "kernel", "power"), [(6, "matern52", 2), (129, "matern32", 2), (105, "matern32", 5), (171, "rq", 5)]
+)
+def test_few_starts_leave_no_component_short_of_its_mode(seed: int, kernel: str, power: int) -> None:
+    """A point short of its mode passed for much evidence, with a standard deviation thousands of times the others'."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (29, 3))
+    new = rng.uniform(X.min(axis=0), X.max(axis=0), (300, 3))
+    u = X @ rng.standard_normal((3, 3))
+    y = u[:, 0] ** 5 if power == 5 else u[:, 0] ** 2 + 1e-3 * u[:, 1]
+    belief = quiet_fit(X, y, rw.Linear(3), kernel=kernel, n_starts=4, random_state=seed, robust=False)
+    z, rho = belief.reduced_coordinates(new)
+    parts = [moments.moments(c.gp, c.factor, z, rho, c.prior_variance, "mgp") for c in belief.components]
+    assert belief.diagnostics.converged
+    assert max(float(np.sqrt(np.median(part.variance))) for part in parts) < 0.2

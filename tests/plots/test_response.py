@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import ridgeway as rw
 from ridgeway import plots
 from ridgeway.belief.directions import directions
 from ridgeway.belief.response_surface import coordinates, inputs
+from ridgeway.belief.suspects import Suspect
 from tests.plots.beliefs import fitted
 
 
@@ -45,3 +48,15 @@ def test_more_directions_show_pairs_on_one_scale_of_colours() -> None:
 def test_a_surface_needs_two_directions(one: rw.Belief) -> None:
     with pytest.raises(ValueError, match="at least two directions"):
         plots.surface(one)
+
+
+def test_suspects_are_marked_and_leave_the_colours_to_the_others(one: rw.Belief, two: rw.Belief) -> None:
+    for belief in (one, two):
+        y = belief.y.copy()
+        y[4] = 1e6
+        suspect = Suspect(row=4, value=1e6, predicted=0.0, residual=1e6, noise_std=1e6, nats=1e3)
+        spoiled = replace(belief, y=y, suspects=(suspect,))
+        dots = plots.response(spoiled).data[-1]
+        assert [i for i, text in enumerate(dots.text) if "suspected outlier" in text] == [4]
+        assert [i for i, symbol in enumerate(dots.marker.symbol) if symbol == "x"] == [4]
+        assert dots.marker.cmax is None or dots.marker.cmax < 100.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import ridgeway as rw
 from ridgeway.belief import calibration
 from ridgeway.belief.calibration import Calibration
 from ridgeway.belief.subspace import SubspaceUncertainty
+from ridgeway.belief.suspects import Suspect
 from ridgeway.report import sentences, warnings
 
 
@@ -32,3 +35,12 @@ def test_bad_diagnostics_are_warned_about(belief: rw.Belief) -> None:
     rng = np.random.default_rng(1)
     noise = rw.fit(rng.uniform(-1, 1, (30, 5)), rng.standard_normal(30), rw.Linear(1), n_starts=4)
     assert "is taken for noise" in " ".join(warnings.warnings(noise))
+
+
+def test_a_suspect_is_named_as_its_reader_calls_it(belief: rw.Belief) -> None:
+    suspect = Suspect(row=4, value=1e6, predicted=0.0, residual=1e6, noise_std=1e6, nats=1e3)
+    notes = replace(belief.diagnostics, warnings=(suspect.sentence(),))
+    spoiled = replace(belief, suspects=(suspect,), diagnostics=notes)
+    assert warnings.warnings(spoiled)[0].startswith("observation 5 is 1e+06")
+    called = [f"trial {i + 20}" for i in range(len(belief.y))]
+    assert warnings.warnings(spoiled, called=called)[0].startswith("trial 24 is 1e+06")

@@ -25,6 +25,7 @@ from ridgeway.active.refit import Refit, settings_of
 from ridgeway.active.spaces import Space
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit import check_model
+from ridgeway.belief.suspects import Surprise, surprises
 from ridgeway.gp import kernels
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
@@ -285,6 +286,18 @@ class ActiveLearner:
     def last_belief(self) -> Belief | None:
         """The belief fitted last, which may lack the latest observations; ``None`` before the first."""
         return self._belief
+
+    @property
+    def surprises(self) -> tuple[Surprise, ...]:
+        """Outcomes told since the last fit that are far from what it predicted; counted from the first of them.
+
+        They are recorded like all others; the next belief says whether they are suspects.
+        """
+        last, record = self._belief, self.record
+        if last is None:
+            return ()
+        known = last.y.shape[0]
+        return surprises(last, record.X[known:], record.y[known:], record.noise[known:])
 
     @property
     def X(self) -> Array:

@@ -144,7 +144,7 @@ class Refit:
 
     def is_lost(self, belief: Belief) -> bool:
         """Whether noise explains so much of the variation that the right mode has yet to be found."""
-        return bool(belief.noise_variance > self.settings.lost_share * float(np.var(belief.y)))
+        return bool(belief.noise_variance > self.settings.lost_share * float(np.var(belief.y[belief.trusted])))
 
 
 def searches(n: int, settings: RefitSettings = DEFAULT, effort: str | float = "normal") -> int:

@@ -15,6 +15,7 @@ from ridgeway import names as _names
 from ridgeway.belief import transfer
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.belief.embedding_posterior import Directional, Embedded, EmbeddingPosterior, embedding_posterior
+from ridgeway.belief.suspects import Suspect
 from ridgeway.blas import blas_threads
 from ridgeway.gp import moments, rowspace
 from ridgeway.gp.embeddings import Embedding
@@ -26,7 +27,7 @@ from ridgeway.gp.rowspace import RowSpace, reduced
 from ridgeway.gp.scaling import OutputScaling
 from ridgeway.inference import importance_sampling
 from ridgeway.inference.mixture import Component
-from ridgeway.types import Array, Inputs
+from ridgeway.types import Array, Inputs, Mask
 
 if TYPE_CHECKING:
     from ridgeway.belief.embedding_draws import Interval
@@ -76,6 +77,7 @@ class Belief:
     population: tuple[Array, ...] = ()  # theta of all modes that the search kept, for one that goes on with more data
     names: tuple[str, ...] | None = None  # of the inputs, where the data had them
     units: tuple[str | None, ...] | None = None  # of the inputs, where any has one
+    suspects: tuple[Suspect, ...] = ()  # observations with a noise of their own, because they do not fit the others
 
     # -- what it says about the function ---------------------------------------------------
 
@@ -139,9 +141,8 @@ class Belief:
         # What was learned of theta came from the first data, and so did the weights of its draws.
         draws = tuple(transfer.draws_on(c, d, space.r) for c, d in zip(self.components, self._draws, strict=True))
         posterior = replace(self.posterior, data=data)
-        return replace(
-            self, posterior=posterior, space=space, components=components, X=X, y=y, draws=draws, population=()
-        )
+        carried = replace(self, posterior=posterior, space=space, components=components, draws=draws)
+        return replace(carried, X=X, y=y, suspects=(), population=())
 
     # -- what it says about the embedding --------------------------------------------------
 
@@ -207,6 +208,11 @@ class Belief:
         if not isinstance(self.embedding_posterior, Directional):
             raise TypeError(f"only a linear embedding has directions, got {self.model}")
         return self.embedding_posterior
+
+    @property
+    def trusted(self) -> Mask:
+        """Which observations are not suspects, ``(n,)``."""
+        return ~np.isin(np.arange(self.y.shape[0]), [suspect.row for suspect in self.suspects])
 
     # -- scales ----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import binom, norm
 
-from ridgeway.types import Array
+from ridgeway.types import Array, Mask
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
@@ -27,12 +27,15 @@ class Calibration:
     coverage: Array  # (m,) share of the observations inside their interval
     low: Array  # (m,) of the coverage a calibrated belief may show by chance, 90 %
     high: Array  # (m,)
+    trusted: Mask | None = None  # (n,) which observations are not suspects; by default all
 
     @property
     def explained(self) -> float:
-        """Share of the variance of ``y`` that is predicted by the other observations; can be negative."""
-        variance = float(np.var(self.observed))
-        return 1.0 - float(np.mean((self.observed - self.mean) ** 2)) / variance if variance > 0 else float("nan")
+        """Share of the variance of ``y``, suspects apart, that the other observations predict; can be negative."""
+        rows = slice(None) if self.trusted is None else self.trusted
+        variance = float(np.var(self.observed[rows]))
+        errors = (self.observed - self.mean)[rows]
+        return 1.0 - float(np.mean(errors**2)) / variance if variance > 0 else float("nan")
 
     def at(self, level: float) -> float:
         """Coverage of the interval of one of the ``levels``."""
@@ -47,7 +50,7 @@ def calibration(belief: Belief, levels: tuple[float, ...] = LEVELS) -> Calibrati
     coverage = np.mean(z[:, None] <= norm.ppf(0.5 + 0.5 * nominal), axis=0)
     n = belief.y.shape[0]
     low, high = _by_chance(nominal, n)
-    return Calibration(belief.y, left_out.mean, left_out.std, nominal, coverage, low, high)
+    return Calibration(belief.y, left_out.mean, left_out.std, nominal, coverage, low, high, belief.trusted)
 
 
 def _by_chance(levels: Array, n: int) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 #: Values that a stored field may have, by the type that it is declared with.
@@ -45,6 +45,18 @@ class Diagnostics:
     chance_missed: float | None = None  # that a better mode was missed; ``None`` where nothing was searched for
     dimension_evidence: dict[int, float] = field(default_factory=dict)  # of Linear("auto")
     warnings: tuple[str, ...] = ()
+
+    def after(self, first: Diagnostics) -> Diagnostics:
+        """The same of a fit that followed the modes of a ``first`` one, which says what was searched for, and how."""
+        return replace(
+            self,
+            failures=first.failures + self.failures,
+            dimension_evidence=first.dimension_evidence,
+            n_starts=first.n_starts,
+            starts_at_best=first.starts_at_best,
+            found_at=first.found_at,
+            chance_missed=first.chance_missed,
+        )
 
     @property
     def status(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from ridgeway import progress as progresses
 from ridgeway.belief import data_notes, transfer
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.fit_task import FitTask
+from ridgeway.belief.robust import Hypothesis, fit_robustly
 from ridgeway.belief.sampling import sampled
+from ridgeway.belief.suspects import suspects
 from ridgeway.blas import blas_threads
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp import kernels
@@ -55,6 +58,7 @@ def fit(
     settings: SearchSettings | None = None,
     names: Sequence[str] | None = None,
     units: Sequence[str | None] | None = None,
+    robust: bool = True,
 ) -> Belief:
     """Fit the posterior over an embedding and the function on it.
 
@@ -106,6 +110,9 @@ def fit(
     names, units
         Of the inputs, one for each; by default the names are those of the table ``X``. A table is brought into the
         order of ``names``.
+    robust
+        Whether an observation that does not fit the others gets a noise of its own, so that it has hardly any
+        influence; ``belief.suspects`` and a warning name it. ``False`` takes all at their word.
 
     Examples
     --------
@@ -155,10 +162,12 @@ def fit(
         settings=settings or search_settings(effort),
         seconds=np.inf if isinstance(effort, str) else float(effort),
         n_jobs=checks.count(n_jobs, "n_jobs", 1),
+        standardize=standardize,
     )
+    once = partial(_fitted, embedding)
     try:
-        belief = _chosen_dimension(task, initial) if embedding == Linear("auto") else task.belief(embedding, initial)
-        belief = _checked(task, belief, initial)
+        chosen = fit_robustly(task, initial, once) if robust else Hypothesis(task, once(task, initial))
+        belief = _with_suspects(chosen.task, _checked(chosen, initial))
         if sampler is not None:
             with blas_threads(n):
                 belief = sampled(belief, sampler, say)
@@ -237,39 +246,43 @@ def _chosen_dimension(task: FitTask, initial: Belief | None) -> Belief:
     return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
 
 
-def _checked(task: FitTask, belief: Belief, initial: Belief | None) -> Belief:
+def _fitted(embedding: Embedding, task: FitTask, initial: Belief | None) -> Belief:
+    """The belief of a task, as if no observation were an outlier but those that the task knows."""
+    return _chosen_dimension(task, initial) if embedding == Linear("auto") else task.belief(embedding, initial)
+
+
+def _with_suspects(task: FitTask, belief: Belief) -> Belief:
+    """The belief with its suspects, and a warning about each."""
+    if task.own is None:
+        return belief
+    found = suspects(belief, task.own, task.settings.outliers)
+    notes = (*(suspect.sentence() for suspect in found), *belief.diagnostics.warnings)
+    return replace(belief, suspects=found, diagnostics=replace(belief.diagnostics, warnings=notes))
+
+
+def _checked(chosen: Hypothesis, initial: Belief | None) -> Belief:
     """The belief, with more noise where it would have misled about observations left out."""
+    task, belief = chosen.task, chosen.belief
     if initial is not None:
         return _noted(belief, "the belief that this one began with had misled") if belief.diagnostics.misfit else belief
     rules = task.settings.left_out
     if task.inference != "nested" or is_constant(task.y):
         return belief
-    if not left_out.doubtful(belief.posterior, belief.components, rules):
+    trusted = chosen.own <= 0
+    posterior = replace(belief.posterior, data=belief.posterior.data.rows(trusted))
+    if not left_out.doubtful(posterior, belief.components, rules):
         return belief
     if task.progress is not None:
         task.progress("predicting observations left out")
-    posterior = belief.posterior
-    noise = posterior.data.noise - data_notes.tie_noise(posterior.priors, task.y)
+    noise = posterior.data.noise - data_notes.tie_noise(posterior.priors, task.y)[trusted]
     with blas_threads(posterior.data.n):
         found = left_out.check(posterior, belief.components, noise, task.seed, task.settings)
-    first = belief.diagnostics
-    failures = first.failures + found.failures
+    diagnostics = replace(belief.diagnostics, failures=belief.diagnostics.failures + found.failures)
     if found.misled:
         belief = task.belief(belief.model, belief, found.misfit, misled=True)
         belief = _noted(belief, "a fit to a part of the data misled about the rest")
-        failures += belief.diagnostics.failures
-    diagnostics = replace(
-        belief.diagnostics,
-        held_out_excess=found.excess,
-        failures=failures,
-        # What was searched for, and how, is about the first fit: the second one follows its modes.
-        dimension_evidence=first.dimension_evidence,
-        n_starts=first.n_starts,
-        starts_at_best=first.starts_at_best,
-        found_at=first.found_at,
-        chance_missed=first.chance_missed,
-    )
-    return replace(belief, diagnostics=diagnostics)
+        diagnostics = belief.diagnostics.after(diagnostics)
+    return replace(belief, diagnostics=replace(diagnostics, held_out_excess=found.excess))
 
 
 def _noted(belief: Belief, why: str) -> Belief:

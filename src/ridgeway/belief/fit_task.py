@@ -59,6 +59,15 @@ class FitTask:
     settings: SearchSettings
     seconds: float = np.inf  # that a search for modes may take
     n_jobs: int = 1  # processes that climb side by side
+    standardize: bool = True
+    own: Array | None = None  # (n,) noise variances of suspected observations alone, in the user's units
+
+    def with_own(self, own: Array) -> FitTask:
+        """The same with these noise variances of single observations; they have no say in how ``y`` is scaled."""
+        trusted = own <= 0
+        known = None if self.known is None else self.known[trusted]
+        output = OutputScaling.from_data(self.y[trusted], self.standardize, known)
+        return replace(self, output=output, own=None if trusted.all() else own)
 
     def belief(
         self,
@@ -112,6 +121,8 @@ class FitTask:
         """The posterior of this embedding's parameters, scales and noise."""
         priors = data_notes.raised_floor(self.priors, self.y, misfit)
         noise = data_notes.known_noise(priors, self.y, self.known, self.output.scale)
+        if self.own is not None:
+            noise = noise + self.own / self.output.scale**2
         Z, _ = reduced(embedding, self.space.Z, np.zeros(self.y.shape[0]))
         data = Data(np.ascontiguousarray(Z), self.output.scaled(self.y), noise)
         return Posterior(embedding, self.kernel, data, priors, self.X.shape[1])
@@ -186,6 +197,11 @@ def _diagnosed(found: Inferred, space: RowSpace, notes: tuple[str, ...], misfit:
         more.append(
             f"{diagnostics.failures} climbs to a mode were given up because their numbers left the range of floating "
             f"point, beside {found.n_starts} searches: is an input or output of enormous range?"
+        )
+    if found.n_dropped:
+        more.append(
+            f"{found.n_dropped} explanation{'s' * (found.n_dropped > 1)} of the data left out because no mode could be "
+            "reached: a longer search (effort, n_starts) may find it"
         )
     if not diagnostics.converged:
         more.append(f"the fit is {diagnostics.status}")

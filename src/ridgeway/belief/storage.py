@@ -17,6 +17,7 @@ from ridgeway import names as _names
 from ridgeway.belief import archive
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.diagnostics import Diagnostics
+from ridgeway.belief.suspects import Suspect
 from ridgeway.gp import kernels
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
@@ -90,6 +91,7 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
         "diagnostics": belief.diagnostics.to_dict(),
         "names": belief.names,
         "units": belief.units,
+        "suspects": [asdict(suspect) for suspect in belief.suspects],
     }
     arrays: dict[str, Any] = {
         "header": np.array(json.dumps(header, default=float)),
@@ -178,6 +180,7 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
         population=_population(arrays, posterior),
         names=_names.checked(header.get("names"), D),
         units=_names.checked_units(header.get("units"), D),
+        suspects=tuple(_suspect(found, n) for found in header.get("suspects", ())),  # earlier versions had none
     )
     with np.errstate(all="ignore"):
         standardised = np.append(scaling.scaled(X[:1]), data.y)
@@ -241,6 +244,16 @@ def _population(arrays: dict[str, Any], posterior: Posterior) -> tuple[Array, ..
         return ()
     _check_shape("population", arrays["population"], (None, posterior.n_parameters + N_GLOBAL), LARGEST)
     return tuple(arrays["population"])
+
+
+def _suspect(found: dict[str, Any], n: int) -> Suspect:
+    checks.keys(found, ("row",), "a suspect")
+    suspect = Suspect(**found)
+    if not 0 <= checks.count(suspect.row, "row of a suspect") < n:
+        raise ValueError(f"its suspect is in row {suspect.row} of {n}")
+    for name in ("value", "predicted", "residual", "noise_std", "nats"):
+        _finite(getattr(suspect, name), name)
+    return suspect
 
 
 def _read(stream: Any, path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:

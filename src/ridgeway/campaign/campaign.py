@@ -25,6 +25,7 @@ from ridgeway.types import Array
 if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy
     from ridgeway.active.pool import Pool
     from ridgeway.belief.belief import Belief, Prediction
+    from ridgeway.belief.suspects import Surprise
     from ridgeway.campaign.replay import Chain
 
 _TRIES = 1  # choices computed without a lock, which another ask may make obsolete; the next holds the lock
@@ -205,6 +206,26 @@ class Campaign:
         """
         rows, pending = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
         return transitions.tell(self._store, self.setup, rows, outside, pending, corrections)
+
+    def surprising(self, frame: Any, encoding: str | None = None) -> list[tuple[int, Surprise]]:
+        """Outcomes of a table, as for :meth:`tell_table`, that are far from what the last fit predicts.
+
+        Each with the number of its trial. Nothing is fitted or recorded; before the first fit nothing is surprising.
+        """
+        from ridgeway.belief.suspects import surprises
+
+        rows, _ = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
+        snapshot = self._store.snapshot()
+        asked = {trial.id: trial for trial in snapshot.trials if trial.state == "asked"}
+        new = [(row, asked[row.trial]) for row in rows if row.trial in asked and row.value is not None]
+        belief = self._chain(snapshot).known_belief() if new and snapshot.fits else None
+        if belief is None:
+            return []
+        x = [t.x if row.x is None else np.where(np.isnan(row.x), t.x, row.x) for row, t in new]
+        values = np.array([row.value for row, _ in new], dtype=float)
+        noise = np.array([(row.sigma or 0.0) ** 2 for row, _ in new])
+        found = surprises(belief, self.setup.coordinates(np.stack(x)), values, noise)
+        return [(new[surprise.index][1].id, surprise) for surprise in found]
 
     def attach(
         self, frame: Any, outside: bool = False, repeated: bool = False, encoding: str | None = None

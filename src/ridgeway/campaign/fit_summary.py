@@ -23,9 +23,10 @@ Step = tuple[int, float, float, float]  # observations; median, 5 % and 95 % of 
 _INPUTS = 8  # of which the shares are kept
 
 
-def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...]) -> dict[str, Any]:
-    """The summary of a fit; ``course`` holds how well earlier fits knew the subspace."""
+def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...], numbers: tuple[int, ...]) -> dict[str, Any]:
+    """The summary of a fit; ``course`` holds how well earlier fits knew the subspace, ``numbers`` its trials."""
     from ridgeway.belief import embedding_draws  # needs SciPy, which reading a summary does not
+    from ridgeway.belief.suspects import warnings_naming
 
     R = embedding_draws.embeddings(belief)
     shares = embedding_draws.input_shares(belief, R)
@@ -45,7 +46,11 @@ def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...]) -> dict[st
         "noise": float(np.sqrt(belief.noise_variance)),
         "degrees": _degrees(belief, k, step),
         "status": belief.diagnostics.status,
-        "warnings": list(belief.diagnostics.warnings),
+        "warnings": list(warnings_naming(belief, [f"trial {number}" for number in numbers])),
+        "suspects": [
+            {"trial": numbers[s.row], "value": s.value, "predicted": s.predicted, "residual": s.residual}
+            for s in belief.suspects
+        ],
         "course": [*(s for s in course if s[0] < belief.y.shape[0]), *([] if step is None else [astuple(step)])],
     }
 

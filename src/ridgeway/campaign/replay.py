@@ -47,6 +47,7 @@ class Chain:
     stands: bool = False  # whether the learner has it
     used: bool = False  # whether a choice was made by it
     course: tuple[Step, ...] = ()  # how well the subspace was known at earlier asks
+    numbers: tuple[int, ...] = ()  # of the trials with a value, in the order of the observations
 
     @classmethod
     def at(cls, setup: Setup, pool: Pool | None, snapshot: Snapshot, progress: Any = None) -> Chain:
@@ -56,7 +57,8 @@ class Chain:
         last, read = snapshot.fits.get("asked"), snapshot.fits.get("read")
         if last is not None and not _fits(last, record):
             last = None  # an outcome was corrected: a fit to the old one is of no use
-        chain = cls(setup, learner, "" if last is None else last.identity, course=_course(snapshot))
+        numbers = tuple(trial.id for trial in observed(snapshot.trials))
+        chain = cls(setup, learner, "" if last is None else last.identity, course=_course(snapshot), numbers=numbers)
         if last is not None and last.observations == record.n:
             chain.fit = last
         elif read is not None and read.parent == chain.parent and _fits(read, record, whole=True):
@@ -82,12 +84,16 @@ class Chain:
                 parent=self.parent,
                 observations=learner.record.n,
                 searched_at=learner.searched_at,
-                summary=fit_summary.summarize(belief, self.setup, self.course),
+                summary=fit_summary.summarize(belief, self.setup, self.course, self.numbers),
                 content=content,
             )
             learner.resume(learner.record, learner.n_asked, belief, learner.searched_at)
         self.stands = True
         return self.learner.belief
+
+    def known_belief(self) -> Belief | None:
+        """The latest belief that is there without a new fit."""
+        return self.learner.last_belief if self.fit is None else self.belief()
 
     def choose(self, n: int) -> tuple[Array, list[float | None]]:
         """Values ``(n, k)`` of the next experiments, and the expected information of each in nats."""

@@ -90,6 +90,11 @@ def check_comma(comma: bool, output: Path | None, shape: Format) -> None:
         raise CampaignError(f"--decimal-comma is for a file (-o) or --format csv, got --format {shape.value}")
 
 
+def is_terminal() -> bool:
+    """Whether a person sits there who can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def say(message: str) -> None:
     """A message for the user on the standard error; never among the data."""
     print(visible(message), file=sys.stderr)

@@ -27,6 +27,7 @@ from ridgeway.cli.common import (
     Where,
     check_comma,
     check_new,
+    is_terminal,
     opened,
     same_campaign,
     say,
@@ -78,6 +79,7 @@ def tell(
         str | None, typer.Option("--corrections", help="Why rows told before have changed; kept in the history.")
     ] = None,
     encoding: Encoding = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take surprising values without asking.")] = False,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
@@ -85,14 +87,21 @@ def tell(
     """Take results from a file; rows without a value stay pending, 'failed' is a failure.
 
     Rows are matched by the column 'trial'; columns may come in any order, others are kept as notes. A row that was
-    told before with another value, or at other inputs, is refused unless --corrections says why it has changed.
+    told before with another value, or at other inputs, is refused unless --corrections says why it has changed. A value
+    far from its prediction is named; in a terminal you are asked whether to take it.
 
     \b
     Examples:
       ridgeway tell results.csv
       ridgeway tell results.csv --corrections 'misread'
     """
-    told = opened(where, name).tell_table(file, outside, encoding, changed)
+    campaign = opened(where, name)
+    surprising = campaign.surprising(file, encoding)
+    for number, surprise in surprising:
+        say(f"{surprise.sentence(f'Trial {number}')}.")
+    if surprising and not yes and is_terminal() and not typer.confirm("Take it as it is?", err=True):
+        raise CampaignError("nothing was taken: correct the file, and tell again")
+    told = campaign.tell_table(file, outside, encoding, changed)
     parts = [f"{len(told.told)} observed"]
     parts += [f"{len(told.failed)} failed"] * bool(told.failed)
     parts += [f"{len(told.corrected)} corrected"] * bool(told.corrected)

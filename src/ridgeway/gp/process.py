@@ -80,6 +80,11 @@ class ConditionedGP:
         return float(np.exp(2.0 * self.theta[LOG_NOISE]))
 
     @property
+    def log_noise(self) -> float:
+        """``log sigma``."""
+        return float(self.theta[LOG_NOISE])
+
+    @property
     def mean(self) -> float:
         return float(self.theta[MEAN])
 

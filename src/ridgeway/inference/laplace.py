@@ -48,6 +48,14 @@ class Laplace:
         F[self.inner] = self.factor
         return F
 
+    def is_mode(self, settings: NewtonSettings = DEFAULT.newton) -> bool:
+        """Whether it stands at a mode: a Newton step gains next to nothing, and no direction curves upwards.
+
+        Elsewhere it is no approximation: curvatures that are raised to the prior's leave the embedding uncertain where
+        the density falls steeply.
+        """
+        return self.decrement < settings.converged_decrement and self.smallest_curvature > -settings.saddle
+
     def solve(self, rhs: Array) -> Array:
         """The covariance times ``rhs (n, ...)``."""
         F = self.factor

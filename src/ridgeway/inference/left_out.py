@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from ridgeway.gp import moments
@@ -25,9 +24,7 @@ from ridgeway.inference.mixture import Component, tempered
 from ridgeway.inference.newton import climb
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import DEFAULT, LeftOutSettings, SearchSettings
-from ridgeway.types import Array
-
-Mask = npt.NDArray[np.bool_]
+from ridgeway.types import Array, Mask
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ridgeway.gp.process import LOG_NOISE
 from ridgeway.inference import evidence, line_model, mode_search
 from ridgeway.inference.laplace import Laplace, settle
 from ridgeway.inference.mixture import Inferred, KnownMode, mixture
+from ridgeway.inference.newton import climb
 from ridgeway.inference.population import Optimum, merge, same
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.types import Array
@@ -165,6 +166,7 @@ def _straight_lines(posterior: Posterior, known: list[Array], floor: float, run:
 def _concluded(posterior: Posterior, optima: list[Optimum], run: SearchRun) -> list[Optimum]:
     """The modes, those among them that may carry weight with their scales and noise integrated out."""
     settings = run.settings
+    optima = _at_modes(posterior, optima, run)
     for last in (False, True):  # a probe that beats its mode is climbed from, once
         for optimum in _leading(optima, run):
             if optimum.nested is not None:
@@ -179,6 +181,27 @@ def _concluded(posterior: Posterior, optima: list[Optimum], run: SearchRun) -> l
                     better = evidence.maximize_evidence(posterior, probe, settings=settings)
                     others = [o for o in optima if o is not done]
                     optima = merge(others, replace(optimum, laplace=better), settings.population)
+    return optima
+
+
+def _at_modes(posterior: Posterior, optima: list[Optimum], run: SearchRun) -> list[Optimum]:
+    """The optima, with those among the leading ones that were left on the way to their mode brought there.
+
+    A climb of the evidence gives its inner steps few iterations. Short of the mode the curvature is not the mode's,
+    and raised to the prior's it passes for much evidence and a wide Gaussian.
+    """
+    settings = run.settings
+    for optimum in _leading(optima, run):
+        if optimum.laplace.is_mode(settings.newton):
+            continue
+        with run.counting_failures():
+            inner, _ = evidence.split(posterior)
+            climbed = climb(posterior, optimum.laplace.theta, inner, settings.joint_iterations)
+            start = settle(posterior, climbed, inner, settings=settings.newton)
+            best = evidence.maximize_evidence(posterior, start, settings=settings)
+            there = best if best.is_mode(settings.newton) else start
+            others = [o for o in optima if o is not optimum]
+            optima = merge(others, replace(optimum, laplace=there), settings.population)
     return optima
 
 

@@ -258,6 +258,34 @@ class LeftOutSettings:
 
 
 @dataclass(frozen=True)
+class OutlierSettings:
+    """Which observations get a noise of their own (:mod:`ridgeway.inference.outliers`)."""
+
+    #: Nats that a noise of its own must add for an observation to be suspected: the log odds against an outlier.
+    price: float = 8.0
+    #: Largest share of the observations that may be suspected.
+    most_share: float = 0.2
+    #: Fewest observations among which any is suspected.
+    least_observations: int = 8
+    #: Standard deviation added where residuals are judged, in those of y: without noise a small misfit of the model is
+    #: many standard deviations.
+    floor: float = 0.05
+    #: Predictions farther from the mean than this many standard deviations of y may be wrong by what is beyond.
+    usual: float = 2.0
+    #: Scales learned from the same observations: degrees of freedom that residuals lose.
+    n_scales: float = 4.0
+    #: Rounds of shared noise and own variances at a fixed embedding.
+    rounds: int = 10
+    #: How far from its prior mean the logarithm of the shared noise may be, and how exactly it is wanted.
+    noise_reach: float = 8.0
+    noise_tolerance: float = 0.02
+    #: Climbs, at most, of a search that compares one set of suspects with another.
+    short_search: int = 40
+    #: Fits in turn with examinations of their residuals.
+    most_fits: int = 6
+
+
+@dataclass(frozen=True)
 class SearchSettings:
     """How modes are searched for, distinguished, weighed and checked.
 
@@ -308,6 +336,7 @@ class SearchSettings:
     lines: LineSettings = field(default_factory=LineSettings)
     mixture: MixtureSettings = field(default_factory=MixtureSettings)
     left_out: LeftOutSettings = field(default_factory=LeftOutSettings)
+    outliers: OutlierSettings = field(default_factory=OutlierSettings)
 
 
 DEFAULT = SearchSettings()

@@ -52,7 +52,7 @@ def _curve(found: Directions, belief: Belief, output: str, called: Sequence[str]
         mode="lines", line={"width": 0}, hoverinfo="skip", name="95 % of f",
     )  # fmt: skip
     mean = go.Scatter(x=along.u, y=along.mean, line={"color": VERMILLION, "width": 2.5}, name="mean")
-    fig = figure([band, mean, _observations(u, belief.y, called)])
+    fig = figure([band, mean, _observations(u, belief, called)])
     fig.update_xaxes(title_text="direction 1")
     return fig.update_yaxes(title_text=marked_up(output, CHARACTERS))
 
@@ -75,7 +75,7 @@ def contour(
         colorbar={**_bar(output), "len": 0.95}, name="mean",
         hovertemplate="%{x:.2f}, %{y:.2f}: %{z:.3g}<extra>mean</extra>",
     )  # fmt: skip
-    fig = figure([mean, _dots(at[:, first], at[:, second], belief.y, low, high, called)], height=460)
+    fig = figure([mean, _dots(at[:, first], at[:, second], belief, low, high, called)], height=460)
     fig.update_layout(showlegend=False)
     fig.update_xaxes(title_text=f"direction {first + 1}", showgrid=False)
     return fig.update_yaxes(title_text=f"direction {second + 1}", showgrid=False)
@@ -132,7 +132,7 @@ def pairs(
                 showscale=i == 0, colorbar=_bar(output), **axes,
             )
         )  # fmt: skip
-        fig.add_trace(_dots(at[:, first], at[:, second], belief.y, low, high, called).update(axes))
+        fig.add_trace(_dots(at[:, first], at[:, second], belief, low, high, called).update(axes))
         top = 1.0 - i * step
         fig.update_layout({
             f"xaxis{i + 1 if i else ''}": {"title": {"text": f"direction {first + 1}"}, "anchor": axes["yaxis"]},
@@ -152,7 +152,8 @@ def _at_least_two(belief: Belief, found: Directions | None) -> Directions:
 
 
 def _limits(values: Grid, belief: Belief) -> tuple[float, float]:
-    return float(min(values.mean.min(), belief.y.min())), float(max(values.mean.max(), belief.y.max()))
+    y = belief.y[belief.trusted]  # one outlier would leave a single colour to all others
+    return float(min(values.mean.min(), y.min())), float(max(values.mean.max(), y.max()))
 
 
 def _bar(output: str) -> dict[str, Any]:
@@ -164,25 +165,28 @@ def _short(output: str) -> str:
     return marked_up(output, _ROOM) if len(output) <= _ROOM else "response"
 
 
-def names_of(called: Sequence[str] | None, n: int) -> list[str]:
-    """What each of ``n`` observations is called where a pointer rests on it."""
-    return [f"observation {i + 1}" for i in range(n)] if called is None else list(called)
+def names_of(called: Sequence[str] | None, belief: Belief) -> list[str]:
+    """What each observation of a belief is called where a pointer rests on it."""
+    names = [f"observation {i + 1}" for i in range(belief.y.shape[0])] if called is None else list(called)
+    return [name if ok else f"{name} (suspected outlier)" for name, ok in zip(names, belief.trusted, strict=True)]
 
 
-def _observations(u: Array, y: Array, called: Sequence[str] | None) -> go.Scatter:
+def _observations(u: Array, belief: Belief, called: Sequence[str] | None) -> go.Scatter:
+    symbols = np.where(belief.trusted, "circle", "x").tolist()
     return go.Scatter(
-        x=u, y=y, mode="markers", marker={"color": BLUE, "size": 7}, name="observed",
-        text=names_of(called, y.shape[0]),
+        x=u, y=belief.y, mode="markers", marker={"color": BLUE, "size": 7, "symbol": symbols}, name="observed",
+        text=names_of(called, belief),
         hovertemplate="%{text}<br>%{x:.2f}: %{y:.4g}<extra></extra>",
     )  # fmt: skip
 
 
-def _dots(u: Array, v: Array, y: Array, low: float, high: float, called: Sequence[str] | None) -> go.Scatter:
+def _dots(u: Array, v: Array, belief: Belief, low: float, high: float, called: Sequence[str] | None) -> go.Scatter:
     return go.Scatter(
         x=u, y=v, mode="markers", name="observed",
-        text=[f"{name}: {value:.4g}" for name, value in zip(names_of(called, y.shape[0]), y, strict=True)],
+        text=[f"{name}: {value:.4g}" for name, value in zip(names_of(called, belief), belief.y, strict=True)],
         marker={
-            "color": y, "colorscale": SCALE, "cmin": low, "cmax": high, "size": 9,
+            "color": belief.y, "colorscale": SCALE, "cmin": low, "cmax": high, "size": 9,
+            "symbol": np.where(belief.trusted, "circle", "x").tolist(),
             "line": {"width": 1.5, "color": "#ffffff"}, "showscale": False,
         },
         hovertemplate="%{text}<extra></extra>",

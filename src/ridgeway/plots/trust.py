@@ -21,7 +21,7 @@ _STEPS = 60  # of a campaign that are drawn
 
 
 def left_out(belief: Belief, called: Sequence[str] | None = None, found: Calibration | None = None) -> go.Figure:
-    """Each observation against its prediction from all others, with 95 % intervals.
+    """Each observation against its prediction from all others, with 95 % intervals where it is no suspect.
 
     ``called`` are the names of the observations; ``found`` is the belief's calibration, where it has been computed
     already.
@@ -32,10 +32,11 @@ def left_out(belief: Belief, called: Sequence[str] | None = None, found: Calibra
     equal = go.Scatter(
         x=[low, high], y=[low, high], mode="lines", line={"color": GREY, "dash": "dash"}, name="equal", hoverinfo="skip"
     )
+    widths = np.where(belief.trusted, 1.96 * found.std, 0.0)
     dots = go.Scatter(
         x=found.mean, y=found.observed, mode="markers", marker={"color": BLUE, "size": 7}, name="observed",
-        error_x={"type": "data", "array": 1.96 * found.std, "color": BLUE, "thickness": 1, "width": 0},
-        text=names_of(called, found.mean.shape[0]),
+        error_x={"type": "data", "array": widths, "color": BLUE, "thickness": 1, "width": 0},
+        text=names_of(called, belief),
         hovertemplate="%{text}<br>predicted %{x:.4g}, observed %{y:.4g}<extra></extra>",
     )  # fmt: skip
     fig = figure([equal, dots])

@@ -87,7 +87,7 @@ def content(
         f"{belief.inference} inference",
         sentences.headline(found.directions, found.explained, about.D) if linear else _without_directions(found),
         _sentences(found, about),
-        warnings.warnings(belief, found.calibration, found.angle),
+        warnings.warnings(belief, found.calibration, found.angle, about.observed.called),
         (
             sections.response(found, about),
             sections.inputs(found),

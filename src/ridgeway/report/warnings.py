@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ridgeway.belief.calibration import Calibration
 from ridgeway.belief.subspace import NOT_KNOWN, SubspaceUncertainty, degrees
+from ridgeway.belief.suspects import warnings_naming
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
@@ -19,10 +21,14 @@ _DISAGREE = 0.25  # standard deviations of y by which rivals must differ to matt
 
 
 def warnings(
-    belief: Belief, calibration: Calibration | None = None, angle: SubspaceUncertainty | None = None
+    belief: Belief,
+    calibration: Calibration | None = None,
+    angle: SubspaceUncertainty | None = None,
+    called: Sequence[str] | None = None,
 ) -> tuple[str, ...]:
-    """Sentences for the reader, worst first; none if all is well."""
-    found = [*belief.diagnostics.warnings, *_size(belief), *_noise(belief), *_coverage(calibration)]
+    """Sentences for the reader, worst first; none if all is well. ``called`` are the names of the observations."""
+    names = called or [f"observation {i + 1}" for i in range(belief.y.shape[0])]
+    found = [*warnings_naming(belief, names), *_size(belief), *_noise(belief), *_coverage(calibration)]
     return (*found, *_rivals(belief), *_angle(angle))
 
 
@@ -32,7 +38,7 @@ def _size(belief: Belief) -> list[str]:
 
 
 def _noise(belief: Belief) -> list[str]:
-    variance = float(np.var(belief.y))
+    variance = float(np.var(belief.y[belief.trusted]))
     if not variance > 0 or belief.noise_variance <= _NOISE * variance:
         return []
     share = min(belief.noise_variance / variance, 1.0)
