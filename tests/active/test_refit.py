@@ -108,6 +108,7 @@ def test_effort_reaches_each_fit(ten, fits):
     assert [options["n_starts"] for _, options in fits] == [60, 100_000]
 
 
+@pytest.mark.slow
 def test_each_fit_goes_on_with_the_modes_that_the_last_one_kept():
     box = rw.Box([-1.0] * 8, [1.0] * 8)
     points = box.uniform(21, np.random.default_rng(0))
@@ -147,6 +148,7 @@ def test_searching_again_at_the_end():
     assert learner.search_again() is last is learner.belief
 
 
+@pytest.mark.slow
 def test_a_learner_that_was_lost_finds_its_way_when_more_is_known() -> None:
     f = rw.testfunctions.from_model(10, 2, random_state=0)
     rng = np.random.default_rng(0)

@@ -236,6 +236,7 @@ def test_inputs_are_left_as_they_were():
 # -- effort ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_more_effort_makes_more_climbs():
     X, y = rugged(3)
     climbs = {}

@@ -40,6 +40,7 @@ def _alive(pid: int) -> bool:
     return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")  # one that nobody waited for
 
 
+@pytest.mark.slow
 @posix
 def test_a_browser_that_never_answers_is_ended_within_the_limit(
     figure: go.Figure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
