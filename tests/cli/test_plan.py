@@ -158,3 +158,16 @@ def test_names_that_collide_are_refused(ridgeway: Ridgeway) -> None:
     assert said.code == 1
     assert "inputs 'a' and 'a [x]' would both have the column 'a [x]'" in said.err
     assert os.listdir() == []
+
+
+@pytest.mark.parametrize(("text", "effort"), [("quick", "quick"), ("2.5", 2.5)])
+def test_effort_is_kept_with_the_campaign(ridgeway: Ridgeway, text: str, effort: object) -> None:
+    assert ridgeway("init", "--input", "a 0 1", "--effort", text).code == 0
+    assert Campaign.open("campaign.sqlite").setup.learner(None).effort == effort
+
+
+def test_an_effort_that_is_none_is_refused(ridgeway: Ridgeway) -> None:
+    said = ridgeway("init", "--input", "a 0 1", "--effort", "hard")
+    assert said.code == 1
+    assert "effort must be one of 'quick', 'normal', 'thorough' or seconds above 0, got 'hard'" in said.err
+    assert not Path("campaign.sqlite").exists()

@@ -53,7 +53,7 @@ def infer(
         optima += _concluded(model, found, run)
         if full:
             searches += made
-            population = tuple(o.laplace.theta for o in searched)
+            population = tuple(o.laplace.theta for o in searched) or tuple(spare)
     best = max((o.nested.log_evidence for o in optima if o.nested is not None), default=-np.inf)
     margin = settings.warm_margin if known else settings.mixture.discard
     lines = [mode.theta for mode in known if mode.posterior.is_line]
