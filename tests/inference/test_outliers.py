@@ -129,6 +129,7 @@ def test_values_far_from_all_others_are_seen_in_any_units() -> None:
         assert np.flatnonzero(own).tolist() == [11]
         assert np.sqrt(own[11]) == pytest.approx(100.0 * scale, rel=0.05)
     assert not outliers.screened(np.delete(y, 11)).any()
+    assert not outliers.screened(y, np.where(np.arange(60) == 11, 1e4, 0.0)).any()  # it was known to be uncertain
 
 
 def test_ties_have_no_scale_to_compare_with() -> None:

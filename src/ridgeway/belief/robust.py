@@ -51,7 +51,7 @@ def fit_robustly(task: FitTask, initial: Belief | None, fit_once: FitOnce) -> Hy
     if y.shape[0] < rules.least_observations or is_constant(y):
         return _fitted(task, nobody, initial, fit_once)
     with blas_threads(y.shape[0]):
-        far = outliers.screened(y, rules)
+        far = outliers.screened(y, task.known, rules)
     if initial is not None:
         return _updated(task, far, initial, fit_once)
     own = nobody

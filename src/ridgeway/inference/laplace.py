@@ -48,13 +48,13 @@ class Laplace:
         F[self.inner] = self.factor
         return F
 
-    def is_mode(self, settings: NewtonSettings = DEFAULT.newton) -> bool:
-        """Whether it stands at a mode: a Newton step gains next to nothing, and no direction curves upwards.
+    def has_arrived(self, settings: NewtonSettings = DEFAULT.newton) -> bool:
+        """Whether a Newton step would gain next to nothing.
 
-        Elsewhere it is no approximation: curvatures that are raised to the prior's leave the embedding uncertain where
-        the density falls steeply.
+        On the way to a mode there is no approximation: curvatures that are negative there, raised to the prior's,
+        leave the embedding uncertain where the density changes steeply.
         """
-        return self.decrement < settings.converged_decrement and self.smallest_curvature > -settings.saddle
+        return self.decrement < settings.converged_decrement
 
     def solve(self, rhs: Array) -> Array:
         """The covariance times ``rhs (n, ...)``."""

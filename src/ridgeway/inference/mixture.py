@@ -87,15 +87,13 @@ class Inferred:
     chance_missed: float | None  # that a better mode exists which the search did not find
     interrupted: bool  # whether the search was ended from the keyboard
     population: tuple[Array, ...] = ()  # theta of the best distinct modes of full rank, for a search that goes on
-    n_dropped: int = 0  # optima left out because no mode could be reached from them
+    n_dropped: int = 0  # rivals of the best left out because no mode could be reached from them
 
 
 def mixture(optima: list[Optimum], n_searches: int, n_ranks: int, run: SearchRun) -> Inferred:
     """Concluded modes of all ranks as one mixture, each weighed by its evidence and the prior of its rank."""
     rules = run.settings.mixture
-    modes = [o for o in optima if o.laplace.is_mode(run.settings.newton)]
-    n_dropped = sum(o.nested is not None and not o.laplace.is_mode(run.settings.newton) for o in optima) if modes else 0
-    optima = modes or optima  # short of a mode there is no Gaussian, but the best of such is better than nothing
+    optima, dropped = _modes_first(optima, run)
     ranked = sorted(optima, key=lambda o: -_log_posterior(o, n_ranks, rules))
     concluded = [o for o in ranked if o.nested is not None][: rules.n_components]
     logs = np.array([_log_posterior(o, n_ranks, rules) for o in concluded])
@@ -117,7 +115,19 @@ def mixture(optima: list[Optimum], n_searches: int, n_ranks: int, run: SearchRun
     order = sorted(range(len(optima)), key=lambda i: (-values[i], optima[i] is not best))
     found, ranking = [optima[i] for i in order], [values[i] for i in order]
     result = summarise(components, found, ranking, float(logsumexp(logs)), n_searches, best.nested.slack, run)
-    return replace(result, n_dropped=n_dropped)
+    rivals = [o for o in dropped if _log_posterior(o, n_ranks, rules) > logs[0] - rules.temperature]
+    return replace(result, n_dropped=len(rivals))
+
+
+def _modes_first(optima: list[Optimum], run: SearchRun) -> tuple[list[Optimum], list[Optimum]]:
+    """The optima that have arrived at a mode, and the others: short of it there is no Gaussian.
+
+    Where no mode was concluded, the best of the others is better than nothing.
+    """
+    modes = [o for o in optima if o.laplace.has_arrived(run.settings.newton)]
+    if not any(o.nested is not None for o in modes):
+        return optima, []
+    return modes, [o for o in optima if not o.laplace.has_arrived(run.settings.newton)]
 
 
 def tempered(log_evidences: Array, temperature: float) -> Array:
@@ -166,7 +176,7 @@ def summarise(
         smallest_curvature=best.smallest_curvature,
         decrement=best.decrement,
         outer_slack=slack,
-        converged=best.is_mode(newton),
+        converged=best.has_arrived(newton) and best.smallest_curvature > -newton.saddle,
         failures=run.failures,
         n_modes=len(found),
         found_at=found[0].found_at,

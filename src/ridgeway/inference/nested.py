@@ -192,14 +192,14 @@ def _at_modes(posterior: Posterior, optima: list[Optimum], run: SearchRun) -> li
     """
     settings = run.settings
     for optimum in _leading(optima, run):
-        if optimum.laplace.is_mode(settings.newton):
+        if optimum.laplace.has_arrived(settings.newton):
             continue
         with run.counting_failures():
             inner, _ = evidence.split(posterior)
             climbed = climb(posterior, optimum.laplace.theta, inner, settings.joint_iterations)
             start = settle(posterior, climbed, inner, settings=settings.newton)
             best = evidence.maximize_evidence(posterior, start, settings=settings)
-            there = best if best.is_mode(settings.newton) else start
+            there = best if best.has_arrived(settings.newton) else start
             others = [o for o in optima if o is not optimum]
             optima = merge(others, replace(optimum, laplace=there), settings.population)
     return optima

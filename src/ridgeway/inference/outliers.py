@@ -100,9 +100,10 @@ def pursue(seen: Observed, start: Array, settings: OutlierSettings = DEFAULT.out
     return max([nobody, *found], key=lambda pursuit: pursuit.log_density)
 
 
-def screened(y: Array, settings: OutlierSettings = DEFAULT.outliers) -> Array:
+def screened(y: Array, known: Array | None = None, settings: OutlierSettings = DEFAULT.outliers) -> Array:
     """Own variances ``(n,)`` of values far from all others whatever their inputs, in squared units of ``y``.
 
+    ``known (n,)`` are noise variances known beforehand: a value that is that uncertain may be far away.
     The process is a constant here. A function with a long tail has such values, too, so this only says where to look.
     Where half of the values are equal there is no scale to compare with.
     """
@@ -111,7 +112,8 @@ def screened(y: Array, settings: OutlierSettings = DEFAULT.outliers) -> Array:
     scale = _MAD * float(np.median(np.abs(y - middle)))
     if not scale > 0:
         return np.zeros(n)
-    seen = Observed((y - middle) / scale, np.full((n, n), _WIDE**2), np.zeros(n), (0.0, 1.0), 0.0)
+    noise = np.zeros(n) if known is None else known / scale**2
+    seen = Observed((y - middle) / scale, np.full((n, n), _WIDE**2), noise, (0.0, 1.0), 0.0)
     return scale**2 * pursue(seen, np.zeros(n), settings).own
 
 
