@@ -62,6 +62,7 @@ def test_does_no_harm(response: str) -> None:
     assert nlpd(belief, X_test, y_test) < baseline + 0.3
 
 
+@pytest.mark.slow
 def test_linear_responses_are_as_good_as_least_squares() -> None:
     rng = np.random.default_rng(5)
     w = rng.standard_normal(12)

@@ -43,6 +43,7 @@ def _said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "n"), [(1, 24), (2, 12)])
 def test_status_advice_and_report_agree(
     d: int, n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -92,6 +92,7 @@ def noisy() -> tuple[np.ndarray, np.ndarray]:
     return X, np.sin(2 * X[:, 0] - X[:, 1]) + 0.5 * rng.standard_normal(30)
 
 
+@pytest.mark.slow
 def test_walk_of_fit(noisy: tuple[np.ndarray, np.ndarray]) -> None:
     compare("rw.fit(X, y)", lambda: rw.fit(*noisy, rw.Linear(1), n_starts=4))
 

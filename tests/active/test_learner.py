@@ -502,6 +502,7 @@ def test_several_points_by_name():
     assert len(learner.pending) == 0
 
 
+@pytest.mark.slow
 def test_the_belief_and_scores_know_the_names(tmp_path):
     learner = make(named_box())
     run(learner, 6)

@@ -10,6 +10,7 @@ from tests.belief.problems import fit, one_direction
 from tests.helpers import inputs
 
 
+@pytest.mark.slow
 def test_clipped_response_is_warned_about_and_does_no_harm():
     """27 inputs, 50 points, half of them clipped: zero noise would have more evidence, and be wrong."""
     X, X_new = inputs(50, 27), inputs(200, 27, seed=1)

@@ -61,6 +61,7 @@ def test_a_gross_outlier_is_named_and_has_no_influence(belief: rw.Belief) -> Non
     assert "y[7] is" in " ".join(belief.summary().split())
 
 
+@pytest.mark.slow
 def test_without_robust_all_are_taken_at_their_word() -> None:
     belief = fit(*spoiled(), robust=False)
     assert belief.suspects == ()

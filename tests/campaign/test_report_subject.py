@@ -83,6 +83,7 @@ def test_directions_are_made_of_logarithms_and_tables_are_not(page: str) -> None
     assert "<title>Ridgeway report: coating</title>" in page
 
 
+@pytest.mark.slow
 def test_data_are_the_users_own_to_the_last_digit(campaign: Campaign, page: str) -> None:
     head, *rows = rows_of(page, "observations.csv.gz")
     assert head == ["trial", "temperature [°C]", "load [kg]", "rate [1/s]", "stages", "strength [MPa]"]
@@ -229,6 +230,7 @@ def test_the_command(
     assert not Path("new.html").exists()
 
 
+@pytest.mark.slow
 def test_corrections_and_notes_stand_in_the_report(tmp_path: Path) -> None:
     campaign = made(tmp_path / "c.sqlite", 7)
     campaign.correct(2, 31.0, "decimal point")

@@ -29,6 +29,7 @@ def test_a_narrow_window_shows_the_prediction(ridgeway: Ridgeway) -> None:
     assert "input7" not in header
 
 
+@pytest.mark.slow
 def test_advice_and_status_speak_of_the_same_fit(ridgeway: Ridgeway) -> None:
     assert ridgeway(*INIT).code == 0
     rows = [[20 + 10 * i, 0.02 * 2**i, float(i % 3)] for i in range(7)]
@@ -54,6 +55,7 @@ def test_status_names_the_oldest_trial_and_clocks_that_are_wrong(
     assert json.loads(ridgeway("reclaim", "--older-than", "1h", "--format", "json").out)[0]["trial"] == 1
 
 
+@pytest.mark.slow
 def test_columns_of_predictions_and_scores_are_told_from_inputs(ridgeway: Ridgeway) -> None:
     assert ridgeway("init", "--input", "std 0 1", "--input", "row 0 1", "--input", "nats 0 1", "-d", "1").code == 0
     rows = [[(3 * i + 5 * j) % 7 / 7 for j in range(3)] + [float(i)] for i in range(6)]

@@ -183,6 +183,7 @@ def test_a_fit_that_misled_gets_more_noise_and_says_so(misled):
     assert "misled about the rest: extra noise with" in notes[0]
 
 
+@pytest.mark.slow
 def test_modes_that_only_fit_the_data_mislead():
     """Pure noise, and a mode that follows it closely: what was left out shows it."""
     X = inputs(40, 5, seed=6)
@@ -199,6 +200,7 @@ def test_modes_that_only_fit_the_data_mislead():
     assert found.misfit > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ridgeway.RidgewayWarning")
 def test_auto_is_checked_at_the_dimension_chosen(misled):
     belief, _ = misled

@@ -86,6 +86,7 @@ def test_a_linear_response_is_predicted_as_by_a_regression():
     assert rmse(bent.predict(X_test).mean, truth) > ours
 
 
+@pytest.mark.slow
 def test_a_curved_response_has_no_straight_part():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (60, 4))
@@ -119,6 +120,7 @@ def test_the_belief_and_its_report_say_so(tmp_path):
     assert "straight line" not in bent._repr_html_()
 
 
+@pytest.mark.slow
 def test_draws_are_weighed_by_its_own_prior():
     X, y = line(60, 5, 0.2)
     belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1))

@@ -61,6 +61,7 @@ def test_a_browser_that_never_answers_is_ended_within_the_limit(
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.slow
 @posix
 def test_a_browser_that_fails_says_so(figure: go.Figure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER_PATH", str(_script(tmp_path, "exit 3")))
