@@ -32,7 +32,7 @@ _PROGRAM = "sh -c 'echo 0.25' {input}"
 
 def create(where: str) -> None:
     """The two campaigns that the writers share."""
-    for name, first in ((DESIGN, 10**6), (MODEL, 3)):
+    for name, first in ((DESIGN, 10_000), (MODEL, 3)):
         Campaign.create(where, name, workers.INPUTS, embedding=Linear(1), n_initial=first, random_state=5)
 
 
