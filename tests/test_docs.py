@@ -89,6 +89,7 @@ def test_the_documentation_builds_without_warnings(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "api" / "index.html").stat().st_size > 50_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _modules_with_examples())
 def test_docstring_examples_run(name: str) -> None:
     with np.printoptions(legacy=False):
