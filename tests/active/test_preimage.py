@@ -122,6 +122,7 @@ def test_one_direction_has_no_surer_input(shape, reach):
     assert np.exp(log_det(belief, user(far))).mean() > 1.001 * least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["12 of 20", "40 of 20", "30 of 60"])
 def test_two_directions_have_no_surer_input_nearby(shape):
     n, D = SHAPES[shape]

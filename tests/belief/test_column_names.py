@@ -119,6 +119,7 @@ def test_names_survive_a_file(tmp_path, belief):
         np.testing.assert_allclose(again.predict(POINTS[SHUFFLED]).mean, belief.predict(POINTS).mean, rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_names_are_shown_without_being_given(belief, tmp_path):
     for name in NAMES:
         assert name in belief.summary()

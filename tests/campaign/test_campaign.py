@@ -40,6 +40,7 @@ def test_nobody_gets_a_point_twice_also_among_integers(tmp_path: Path) -> None:
         whole.ask()
 
 
+@pytest.mark.slow
 def test_a_pool_with_labels_is_given_out_once(tmp_path: Path) -> None:
     points = np.random.default_rng(0).uniform(size=(12, 3))
     made = Campaign.create(

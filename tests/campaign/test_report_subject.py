@@ -115,6 +115,7 @@ def test_suggestions_are_what_would_be_asked_and_nothing_is_taken_out(campaign: 
     assert "The best next experiment would teach" in page
 
 
+@pytest.mark.slow
 def test_the_course_of_the_subspace_is_kept(campaign: Campaign, page: str) -> None:
     fit = campaign._store.snapshot().fits["asked"]
     assert [step[0] for step in fit.summary["course"]] == [6, 12]

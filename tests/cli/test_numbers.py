@@ -17,6 +17,7 @@ def begun(ridgeway: Ridgeway) -> Ridgeway:
     return ridgeway
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -67,6 +68,7 @@ def test_answers_of_a_program(begun: Ridgeway) -> None:
     assert [trial.state for trial in Campaign.open("campaign.sqlite").all_trials()][-1] == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

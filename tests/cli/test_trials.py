@@ -154,6 +154,7 @@ def test_inputs_can_be_corrected_and_corrections_are_listed(ridgeway: Ridgeway) 
     assert "temperature 30 to 27 (misread" in ridgeway("export").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -66,6 +66,7 @@ def test_a_report_is_written_through_no_link(belief: rw.Belief, tmp_path: Path) 
     assert "</html>" in path.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_names_cannot_break_the_page() -> None:
     learner = learner_of(14)
     page = report.render(learner, title=NASTY, suggestions=2)
