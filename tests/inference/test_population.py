@@ -103,3 +103,13 @@ def test_offspring(posterior: Posterior, kind: str) -> None:
             np.testing.assert_array_equal(A[1], fresh[D : 2 * D])
         else:
             assert min(map(max, zip(*apart, strict=True))) > 0.01
+
+
+def test_a_climb_that_met_a_known_mode_is_counted_for_that_mode_alone(posterior: Posterior) -> None:
+    population = Population()
+    for seed in (0, 1):
+        population = population.with_mode(Optimum(at(posterior, rows(seed), log_evidence=-float(seed)), 1, 1, seed + 1))
+    population = population.with_meeting(turned(rows(1)).ravel(), fresh=True)
+    population = population.with_meeting(rows(1).ravel(), fresh=False)
+    assert [(o.reached, o.independent) for o in population.optima] == [(1, 1), (3, 2)]
+    assert population.with_meeting(rows(5).ravel(), fresh=True) == population  # it is no longer there

@@ -124,9 +124,6 @@ class Embedding(Protocol):
     def lower_ranks(self) -> tuple[Embedding, ...]:
         """The embeddings with fewer rows, smallest first."""
 
-    def wider(self, r: int) -> Embedding | None:
-        """The embedding with one row more, if ``r`` reduced inputs leave room for it."""
-
     def with_parameters(self, n_parameters: int, r: int) -> Embedding:
         """The embedding of this kind, of any rank, that has so many parameters for ``r`` reduced inputs."""
 

@@ -83,9 +83,6 @@ class _LengthScales:
     def lower_ranks(self) -> tuple[Embedding, ...]:
         return ()
 
-    def wider(self, r: int) -> Embedding | None:
-        return None
-
     def matrix(self, parameters: Array, space: RowSpace) -> Array:
         return np.diag(np.broadcast_to(np.exp(-parameters), (space.scaling.D,)))
 

@@ -210,9 +210,6 @@ class Linear:
     def lower_ranks(self) -> tuple[Linear, ...]:
         return tuple(Linear(d) for d in range(1, self.rows))
 
-    def wider(self, r: int) -> Linear | None:
-        return Linear(self.rows + 1) if self.rows < r else None
-
     def with_parameters(self, n_parameters: int, r: int) -> Linear:
         return Linear(n_parameters // r) if r else self
 

@@ -105,6 +105,8 @@ class Population:
             return gp.embedding.similarity(gp.parameters, parameters)
 
         met = max(self.optima, key=alike)
+        if alike(met) <= self.settings.similar:  # better modes have taken its place since
+            return self
         counted = replace(met, reached=met.reached + 1, independent=met.independent + int(fresh))
         return replace(self, optima=tuple(counted if o is met else o for o in self.optima))
 
