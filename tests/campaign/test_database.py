@@ -1,7 +1,8 @@
-"""Addresses of databases that hold no campaign."""
+"""Addresses of databases that hold no campaign, and connections that are left open."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,23 @@ def test_places_that_hold_no_campaign(tmp_path: Path) -> None:
         Campaign.open("nonsense://somewhere/lab")
     made = workers.create(tmp_path / "c.sqlite")
     assert Campaign.open(f"sqlite:///{tmp_path / 'c.sqlite'}").name == made.name
+
+
+def test_closing_lets_go_of_what_an_interrupt_left_locked(tmp_path: Path) -> None:
+    check_closing(workers.create(tmp_path / "c.sqlite"))
+
+
+def check_closing(campaign: Campaign) -> None:
+    """A transaction that was begun and neither ended nor left, as an exception between two lines leaves it."""
+    first, second = campaign.ask(2)
+    half = campaign._store.writing()
+    connection = half.__enter__()
+    connection.exec_driver_sql("DELETE FROM ridgeway_trials")
+    campaign.close()
+    began = time.monotonic()
+    campaign.abandon(first)  # which waits for the lock
+    assert time.monotonic() - began < 5.0
+    assert [trial.id for trial in campaign.pending] == [second.id]  # and what was begun did not happen
+    with pytest.raises(CampaignError):  # whoever had begun it learns that it was undone
+        half.__exit__(SystemExit, SystemExit(), None)
+    assert len(campaign.all_trials()) == 2

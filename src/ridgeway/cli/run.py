@@ -28,6 +28,7 @@ from ridgeway.errors import BudgetSpentError, CampaignError, UnreachableError
 _MOST_FAILURES = 5  # in a row: something else is wrong
 _PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # seconds between attempts to reach a database, then the last again
 _PATIENCE = 600.0  # seconds for which a database may be away
+_NOTICE = 1.0  # seconds that threads may take to notice that their programs were ended
 _LOOK = 0.1  # seconds between two looks whether a signal has come
 _LONGEST_END = 4.5  # seconds that an early end may take, whatever the database does
 
@@ -233,6 +234,8 @@ class _Drive:
     def _leave(self) -> None:
         """End programs, record the outcomes that are there, and give the other trials back."""
         self.program.stop()
+        wait(self.flights, timeout=_NOTICE)  # threads need some time to notice that their programs were ended
+        self.campaign.close()  # what was interrupted may hold a lock that the last words would wait for
         answers = {trial.id: (trial, _answer_of(future)) for future, trial in self.flights.items()}
         unrecorded = [
             _row(trial, answer)
@@ -282,16 +285,15 @@ class _Drive:
         self.program.kill()
         numbers = {trial.id for trial in [*self.flights.values(), *self.handed, *self.waiting]}
         say(f"{self.cause or 'Stopped.'}\nThe database does not answer. Perhaps still pending: {_listed(numbers)}.")
-        for trial, answer in [(trial, _answer_of(future, 0.0)) for future, trial in self.flights.items()]:
+        for trial, answer in [(trial, _answer_of(future)) for future, trial in self.flights.items()]:
             if answer is not None:
                 say(f"Perhaps not recorded: {_line(trial, answer)}")
         sys.stderr.flush()
         os._exit(1)
 
 
-def _answer_of(future: Future[Answer], moment: float = 1.0) -> Answer | None:
+def _answer_of(future: Future[Answer]) -> Answer | None:
     """What a program gave that had come to its own end."""
-    wait([future], timeout=moment)  # its thread needs some time to notice that the program was ended
     if not future.done() or future.cancelled() or future.exception() is not None:
         return None
     answer = future.result()
