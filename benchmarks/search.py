@@ -10,7 +10,6 @@ a line of that file as soon as it is measured, and those that are there are not 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 import warnings
@@ -18,15 +17,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import logsumexp
 from scipy.stats import qmc
 
+import results
 import ridgeway as rw
 from ridgeway.belief.embedding_posterior import Directional
 from ridgeway.errors import NumericalError
@@ -122,29 +120,9 @@ def from_truth(belief: rw.Belief, R: np.ndarray, noise: float) -> Laplace:
     return best
 
 
-class Job(NamedTuple):
-    """One fit to be measured: which cell, which function, and the rule that is switched off."""
-
-    cell: int
-    seed: int
-    rule: str
-
-
-def kept(results: Path | None) -> dict[Job, Found]:
-    """What was measured before."""
-    if results is None or not results.exists():
-        return {}
-    lines = [json.loads(line) for line in results.read_text().splitlines()]
-    return {Job(*line.pop("job")): Found(**line) for line in lines}
-
-
-def keeping(job: Job, results: Path | None) -> Found:
-    """Measure, and keep what was found."""
-    found = measured(CELLS[job.cell], job.seed, rules()[job.rule])
-    if results is not None:
-        with results.open("a") as file:  # a line is written at once, so several processes may do so
-            file.write(json.dumps({"job": job, **asdict(found)}) + "\n")
-    return found
+def searched(cell: int, seed: int, rule: str) -> dict[str, float]:
+    """One function of a cell, with a rule of the search switched off."""
+    return asdict(measured(CELLS[cell], seed, rules()[rule]))
 
 
 def measured(cell: Cell, seed: int, settings: SearchSettings) -> Found:
@@ -180,12 +158,12 @@ def measured(cell: Cell, seed: int, settings: SearchSettings) -> Found:
 
 
 def cell_table(run: Callable, first: int) -> Iterable[str]:
-    results = iter(run([Job(c, first + i, AS_IT_IS) for c, cell in enumerate(CELLS) for i in range(cell.functions)]))
+    found_in_turn = iter(run([(c, first + i, AS_IT_IS) for c, cell in enumerate(CELLS) for i in range(cell.functions)]))
     yield "| functions | noise | N | error at the truth's mode | error found | missed | CPU s | climbs |"
     yield "|---|---|---|---|---|---|---|---|"
     everything: list[Found] = []
     for cell in CELLS:
-        found = [next(results) for _ in range(cell.functions)]
+        found = [next(found_in_turn) for _ in range(cell.functions)]
         everything += found
         error = f"{np.mean([r.error for r in found]):.3f}" + (f" (at most {cell.error})" if cell.error else "")
         missed = f"{_missed(found)} of {len(found)}" + (f" (at most {cell.missed:.0%})" if cell.missed else "")
@@ -238,11 +216,11 @@ def rules() -> dict[str, SearchSettings]:
 
 
 def rule_table(run: Callable, functions: int, first: int) -> Iterable[str]:
-    results = iter(run([Job(RULES_ON, first + i, rule) for rule in rules() for i in range(functions)]))
+    found_in_turn = iter(run([(RULES_ON, first + i, rule) for rule in rules() for i in range(functions)]))
     yield "| search | error found | missed | gap to the truth's mode, mean nats | CPU s, mean |"
     yield "|---|---|---|---|---|"
     for rule in rules():
-        found = [next(results) for _ in range(functions)]
+        found = [next(found_in_turn) for _ in range(functions)]
         error, gap, cpu = (np.mean([getattr(r, what) for r in found]) for what in ("error", "gap", "cpu"))
         yield f"| {rule} | {error:.3f} | {_missed(found)} of {functions} | {gap:.2f} | {cpu:.1f} |"
 
@@ -274,13 +252,8 @@ def main() -> None:
     options = parser.parse_args()
     parts = options.parts or ["cells", "rules"]
 
-    def run(jobs: list[Job]) -> list[Found]:
-        known = kept(options.results)
-        new = [job for job in jobs if job not in known]
-        known |= zip(
-            new, Parallel(n_jobs=options.jobs)(delayed(keeping)(job, options.results) for job in new), strict=True
-        )
-        return [known[job] for job in jobs]
+    def run(jobs: list) -> list[Found]:
+        return [Found(**result) for result in results.measure(searched, jobs, options.jobs, options.results)]
 
     lines = [TEXT.format(missed=MISSED, first=options.first_seed).strip(), ""]
     if "cells" in parts:
