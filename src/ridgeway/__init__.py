@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ridgeway import acquisition, kernels, testfunctions
+    from ridgeway.active.best import Best
     from ridgeway.active.box import Box
     from ridgeway.active.learner import ActiveLearner
-    from ridgeway.active.loop import learn
+    from ridgeway.active.loop import learn, maximize, minimize
     from ridgeway.active.pool import Pool
     from ridgeway.belief.belief import Belief, Embedded, Prediction
     from ridgeway.belief.diagnostics import Diagnostics
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 _WHERE = {
     "ActiveLearner": "active.learner",
     "Belief": "belief.belief",
+    "Best": "active.best",
     "Box": "active.box",
     "Campaign": "campaign.campaign",
     "CampaignError": "errors",
@@ -47,12 +49,15 @@ _WHERE = {
     "RidgewayWarning": "errors",
     "fit": "belief.fit",
     "learn": "active.loop",
+    "maximize": "active.loop",
+    "minimize": "active.loop",
 }
 _MODULES = ("acquisition", "kernels", "testfunctions")
 
 __all__ = [
     "ActiveLearner",
     "Belief",
+    "Best",
     "Box",
     "Campaign",
     "CampaignError",
@@ -74,6 +79,8 @@ __all__ = [
     "fit",
     "kernels",
     "learn",
+    "maximize",
+    "minimize",
     "testfunctions",
 ]
 

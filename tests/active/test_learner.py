@@ -616,7 +616,7 @@ def test_a_crafted_state_is_refused(state, path, value):
 
 
 def test_a_state_that_lacks_something_is_refused(state):
-    for key in set(json.loads(state)) - {"format", "effort"}:  # effort came later
+    for key in set(json.loads(state)) - {"format", "effort", "goal"}:  # effort and goal came later
         changed = json.loads(state)
         del changed[key]
         with pytest.raises(ValueError, match=f"state must have the key '{key}'"):
@@ -667,3 +667,46 @@ def test_an_outcome_far_from_its_prediction_is_recorded_and_surprising():
     assert learner.y[-1] == 1e4
     assert [suspect.row for suspect in learner.belief.suspects] == [14]
     assert learner.surprises == ()
+
+
+# -- goals -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("goal", "acquisition"), [("minimize", "improvement"), ("maximize", "thompson")])
+@either_space
+def test_an_optimiser_goes_on_as_if_nothing_had_happened(space, goal, acquisition):
+    learner = make(spaces()[space], goal=goal, acquisition=acquisition)
+    asked = run(learner, 6)
+    assert inside(learner, asked)
+    pair = learner.ask(2)
+    again = through_json(learner, points=candidates()) if space == "pool" else through_json(learner)
+    assert again.goal == goal
+    for one in (learner, again):
+        one.tell(pair[0], f(pair[0]))
+    np.testing.assert_array_equal(learner.ask(), again.ask())
+    assert learner.best().observed_value == (learner.y.min() if goal == "minimize" else learner.y.max())
+    np.testing.assert_allclose(learner.score(candidates(4)), again.score(candidates(4)), rtol=1e-6)
+
+
+def test_a_goal_without_its_acquisition_and_the_other_way_round():
+    with pytest.raises(ValueError, match="goal must be one of 'learn', 'minimize', 'maximize', got 'minimise'"):
+        make(goal="minimise")
+    with pytest.raises(ValueError, match='goal must be "minimize" or "maximize" for acquisition \'improvement\''):
+        make(acquisition="improvement")
+    assert make(goal="minimize", acquisition="information").acquisition == "information"
+
+
+def test_a_pool_that_is_exhausted():
+    learner = make(rw.Pool(candidates(6)), goal="minimize", acquisition=None)
+    run(learner, 6)
+    with pytest.raises(ValueError, match="the pool is exhausted"):
+        learner.ask()
+    assert learner.best().observed_value == learner.y.min()
+
+
+def test_the_best_outcome_is_no_outlier():
+    learner = make(goal="minimize", acquisition=None)
+    X = candidates(14)
+    learner.tell(X, np.append(f(X[:-1]), -500.0))
+    assert learner.belief.suspects == ()
+    assert learner.best().index == 13

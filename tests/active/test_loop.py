@@ -437,3 +437,63 @@ def test_a_value_beyond_floats_is_a_failure():
     learner = rw.learn(lambda x: next(values), BOX, budget=3, progress=False, **RANDOM)
     assert learner.y.tolist() == [1.0, 2.0]
     assert learner.failed[0][1] == "returned 1e+200, beyond 1e+140: use other units"
+
+
+# -- optimisation ------------------------------------------------------------------------------------
+
+
+def valley(x):
+    return float(((x - 0.3) ** 2).sum())
+
+
+QUICK = {"embedding": rw.Linear(1), "inference": "map", "progress": False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["minimize", "maximize"])
+def test_the_best_point_is_found(way):
+    space, sign = rw.Box([0, 0], [1, 1]), 1.0 if way == "minimize" else -1.0
+    learner = getattr(rw, way)(lambda x: 4.0 + sign * valley(x), space, 12, **QUICK)
+    assert learner.goal == way
+    assert abs(learner.best().value - 4.0) < 0.05
+    assert learner.ended == "the budget of 12 experiments is spent"
+    np.testing.assert_allclose(learner.best().x, 0.3, atol=0.25)
+
+
+def test_a_budget_smaller_than_the_design():
+    space = rw.Box([0, 0], [1, 1])
+    learner = rw.minimize(valley, space, 5, **QUICK)
+    assert learner.n_initial == 2
+    assert learner.y.shape == (5,)
+    assert rw.minimize(valley, space, 1, **QUICK).best().index == 0
+    with pytest.raises(ValueError, match="n_initial must be below the budget of 5, got 6: no experiment would be left"):
+        rw.minimize(valley, space, 5, n_initial=6, **QUICK)
+
+
+def test_a_learner_with_another_goal():
+    learner = rw.ActiveLearner(rw.Box([0, 0], [1, 1]), goal="maximize")
+    with pytest.raises(ValueError, match="a learner whose goal is 'minimize', got one whose goal is 'maximize'"):
+        rw.minimize(valley, learner, 5)
+    with pytest.raises(ValueError, match="goal must be left out"):
+        rw.minimize(valley, rw.Box([0], [1]), 5, goal="maximize")
+
+
+def test_it_stops_where_no_improvement_is_expected():
+    space = rw.Box([0, 0], [1, 1])
+    learner = rw.minimize(valley, space, 40, stop_below=0.9, patience=2, **QUICK)
+    assert learner.ended == "the last 2 choices each promised less than 0.9 of improvement"
+    assert learner.y.shape[0] < 40
+    with pytest.raises(ValueError, match="stop_below must be None"):
+        rw.minimize(valley, space, 9, acquisition="thompson", stop_below=0.5, **QUICK)
+
+
+def test_a_pool_that_ends_before_the_budget():
+    points = np.random.default_rng(0).uniform(0, 1, (7, 2))
+    learner = rw.minimize(valley, rw.Pool(points), 20, n_initial=3, **QUICK)
+    assert learner.ended == "the pool is exhausted"
+    assert learner.best().observed_value == min(map(valley, points))
+
+
+def test_a_function_that_always_fails():
+    with pytest.raises(RuntimeError, match="the last 3 experiments failed"):
+        rw.minimize(lambda x: np.nan, rw.Box([0, 0], [1, 1]), 20, most_failures=3, **QUICK)

@@ -66,3 +66,26 @@ def test_columns_of_predictions_and_scores_are_told_from_inputs(ridgeway: Ridgew
     assert len(first) == 5
     scored = ridgeway("score", "old.csv", "--format", "csv").out.splitlines()[0].split(",")
     assert len(set(scored)) == 5
+
+
+@pytest.mark.slow
+def test_the_best_point(ridgeway: Ridgeway) -> None:
+    assert "goal must be one of" in ridgeway(*INIT, "--goal", "maximise").err
+    assert ridgeway(*INIT, "--goal", "maximize").code == 0
+    assert "no best point before the first result" in ridgeway("best").err
+    rows = [[20 + 10 * i, 0.02 * 2**i, float(i % 3)] for i in range(7)]
+    pd.DataFrame(rows, columns=["temperature", "rate", "strength"]).to_csv("old.csv", index=False)
+    assert ridgeway("attach", "old.csv").code == 0
+    found = json.loads(ridgeway("best", "--format", "json").out)
+    assert found["best_outcome"] == 2.0
+    assert found["interval"][0] < found["predicted"] < found["interval"][1]
+    said = ridgeway("best").out
+    assert said.startswith(f"maximize strength: trial {found['trial']} is best so far\n  temperature [°C]  ")
+    assert "maximize strength" in ridgeway("status").out
+
+
+def test_a_campaign_that_learns_has_no_best_point(ridgeway: Ridgeway) -> None:
+    assert ridgeway(*INIT).code == 0
+    said = ridgeway("best")
+    assert said.code == 1
+    assert "(ridgeway init --goal)" in said.err

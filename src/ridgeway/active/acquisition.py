@@ -17,9 +17,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ridgeway import checks
+from ridgeway.active import goals
+from ridgeway.active.goals import Goal
+from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
+from ridgeway.active.prospect import Prospect
+from ridgeway.active.thompson import DrawnFunction
 from ridgeway.belief.belief import Belief
-from ridgeway.blas import blas_threads
+from ridgeway.belief.belief_mixture import BeliefMixture
 from ridgeway.gp import moments as gp_moments
 from ridgeway.gp.moments import Moments
 from ridgeway.types import Array
@@ -102,20 +107,97 @@ class Uncertainty(_Scores):
         return 0.5 / moments.variance, np.zeros_like(moments.variance)
 
 
+@runtime_checkable
+class Optimising(Protocol):
+    """An acquisition that looks for the best point: it has an outlook of its own."""
+
+    @property
+    def name(self) -> str:
+        """The name that a user gives."""
+
+    @property
+    def jointly(self) -> Optimising:
+        """The acquisition for the points of a batch, each chosen given those before it."""
+
+    def outlook(self, mixture: BeliefMixture, sign: float, seed: int) -> Outlook:
+        """What points are scored by; ``sign`` is 1 where the least value is looked for, -1 where the largest is."""
+
+
+class _BestScores:
+    """Scores of points by an acquisition that looks for the best one."""
+
+    def __call__(self: Optimising, belief: Belief, X: Any, goal: Goal = "minimize") -> Array:
+        """Scores ``(n,)`` of points ``X (n, D)``."""
+        return _own_outlook(self, belief, goal).score(self, belief.points(X))
+
+    @property
+    def jointly(self: Optimising) -> Optimising:
+        return self
+
+    def with_gradient(self: Optimising, belief: Belief, X: Any, goal: Goal = "minimize") -> tuple[Array, Array]:
+        """Scores ``(n,)`` and their gradients in ``X``, ``(n, D)``."""
+        return _own_outlook(self, belief, goal).score_with_gradient(self, belief.points(X))
+
+
+def _own_outlook(acquisition: Optimising, belief: Belief, goal: Goal) -> Outlook:
+    return acquisition.outlook(BeliefMixture.by_evidence([belief]), goals.sign(goals.checked(goal)), belief.seed)
+
+
+@dataclass(frozen=True)
+class Improvement(_BestScores):
+    """Logarithm of the expected improvement on the best value so far, in the user's units; noise is accounted for.
+
+    The expectation is over the modes of the belief, the embedding's uncertainty and what noise hides of the values
+    so far (:mod:`ridgeway.active.prospect`).
+    """
+
+    @property
+    def name(self) -> str:
+        return "improvement"
+
+    def outlook(self, mixture: BeliefMixture, sign: float, seed: int) -> Outlook:
+        return Prospect(mixture, sign, seed)
+
+
+@dataclass(frozen=True)
+class Thompson(_BestScores):
+    """Thompson sampling: the value of one function, drawn with its embedding, turned so that larger is better."""
+
+    @property
+    def name(self) -> str:
+        return "thompson"
+
+    def outlook(self, mixture: BeliefMixture, sign: float, seed: int) -> Outlook:
+        return DrawnFunction(mixture, sign, seed)
+
+
 bald = Bald()
 information = Bald(noisy=True)
 uncertainty = Uncertainty()
+improvement = Improvement()
+thompson = Thompson()
+
+AnyAcquisition = Acquisition | Optimising
 
 #: Acquisitions by the name a user gives.
-BY_NAME: dict[str, Acquisition] = {"bald": bald, "information": information, "uncertainty": uncertainty}
+BY_NAME: dict[str, AnyAcquisition] = {
+    "bald": bald,
+    "information": information,
+    "uncertainty": uncertainty,
+    "improvement": improvement,
+    "thompson": thompson,
+}
 
 
-def resolve(acquisition: Any) -> Acquisition:
+def resolve(acquisition: Any) -> AnyAcquisition:
     """An acquisition from its name, or itself."""
     if isinstance(acquisition, str):
         return BY_NAME[checks.choice(acquisition, tuple(BY_NAME), "acquisition")]
-    if not isinstance(acquisition, Acquisition):
-        raise TypeError(f"acquisition must be a name or have value(), slopes() and jointly, got {acquisition!r}")
+    if not isinstance(acquisition, Acquisition | Optimising):
+        raise TypeError(
+            "acquisition must be a name or have value(), slopes() and jointly, or outlook() and jointly, "
+            f"got {acquisition!r}"
+        )
     return acquisition
 
 
@@ -127,14 +209,11 @@ def outlook_of(belief: Belief, known_noise: float = 0.0) -> PendingBelief:
     return PendingBelief(belief, "bbq" if belief.marginal == "bbq" else "mgp", known_noise=known_noise)
 
 
-def score(acquisition: Acquisition, pending: PendingBelief, X: Any) -> Array:
+def score(acquisition: AnyAcquisition, outlook: Outlook, X: Any) -> Array:
     """Scores ``(n,)`` of points given the pending ones."""
-    with blas_threads(pending.belief.y.shape[0]):
-        return acquisition.value(pending.moments(pending.reduced(X)), pending.noise)
+    return outlook.score(acquisition, X)
 
 
-def score_with_gradient(acquisition: Acquisition, pending: PendingBelief, X: Array) -> tuple[Array, Array]:
+def score_with_gradient(acquisition: AnyAcquisition, outlook: Outlook, X: Array) -> tuple[Array, Array]:
     """Scores ``(n,)`` and gradients ``(n, D)`` of a few points given the pending ones."""
-    with blas_threads(pending.belief.y.shape[0]):
-        moments, adjoint = pending.pull_back(pending.reduced(X), lambda m: acquisition.slopes(m, pending.noise))
-        return acquisition.value(moments, pending.noise), pending.gradient(X, adjoint)
+    return outlook.score_with_gradient(acquisition, X)

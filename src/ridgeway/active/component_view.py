@@ -19,7 +19,7 @@ from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, ConditionedGP
 from ridgeway.inference.mixture import Component
 from ridgeway.types import Array
 
-Spread = Literal["bbq", "mgp"]
+Spread = Literal["map", "bbq", "mgp"]
 
 
 class ReducedPoints(NamedTuple):
@@ -70,6 +70,9 @@ class ComponentView(NamedTuple):
         """At points ``z (M, r)``."""
         gp, F = self.component.gp, self.component.factor
         mean, V, at = moments.predictive(gp, z)
+        if self.spread == "map":
+            none = np.zeros((z.shape[0], 0))
+            return Features(at, mean, V, none, none, none, none)
         dm, dV, dm_u, dV_u = moments.moment_gradients(gp, V, mean, at)
         root = np.sqrt(V)[:, None]
         return Features(at, mean, V, dm @ F, (dV @ F) / root, dm_u, dV_u / root)
@@ -95,24 +98,34 @@ class ComponentView(NamedTuple):
     ) -> Adjoint:
         """From derivatives in means, variances and covariances to those in the points."""
         own = WEIGHTS[self.spread][0]
+        gp, at = self.component.gp, f.at
+        Z, U, k, rho, cross = self._pull_back_features(f, points, adjoint, pending)
+        if pending is not None:
+            plain = own * adjoint.full_cross + adjoint.plain_cross
+            k -= plain @ pending.at.a
+            more, beyond = self._pull_back_distances(f, pending, plain, points.cross)
+            U, cross = U + more, cross + beyond
+        U = U + towards(k * at.K1, at.U, gp.U)
+        return Adjoint(Z + gp.embedding.pull_back_projection(gp.parameters, U), rho, cross)
+
+    def _pull_back_features(
+        self, f: Features, points: ReducedPoints, adjoint: MomentAdjoint, pending: Features | None
+    ) -> tuple[Array, Array, Array, Array, Array]:
+        """Down to ``Z``, ``U``, ``k``, ``rho`` and ``cross``; ``U`` without what enters through ``k``."""
         gp, F, at = self.component.gp, self.component.factor, f.at
+        V = WEIGHTS[self.spread][0] * adjoint.variance + adjoint.plain
+        if self.spread == "map":  # nothing but mean and variance at the mode
+            k = np.outer(adjoint.mean, gp.alpha) - 2.0 * V[:, None] * at.a
+            return np.zeros_like(at.Z), np.zeros_like(at.U), k, np.zeros_like(points.rho), np.zeros_like(points.cross)
         of, rho, cross = self._pull_back_products(f, points, adjoint, pending)
-        V = own * adjoint.variance + adjoint.plain
         V -= 0.5 * (_dots(of.by_spread, f.by_spread) + _dots(of.spread_u, f.spread_u)) / f.V
         root = np.sqrt(f.V)[:, None]
         dm, dV = of.by_mean @ F.T, (of.by_spread / root) @ F.T
         p = gp.parameters.shape[0]
         back = gp.embedding.pull_back(gp, at, MomentGradients(dm[:, :p], dV[:, :p], of.mean_u, of.spread_u / root))
         k, a = _pull_back_globals(gp, at, adjoint.mean, V, dm, dV, back.a)
-        U = back.U
-        if pending is not None:
-            plain = own * adjoint.full_cross + adjoint.plain_cross
-            k -= plain @ pending.at.a
-            more, beyond = self._pull_back_distances(f, pending, plain, points.cross)
-            U, cross = U + more, cross + beyond
         k += a @ gp.Ginv
-        U = U + towards(k * at.K1, at.U, gp.U)
-        return Adjoint(back.Z + gp.embedding.pull_back_projection(gp.parameters, U), rho, cross)
+        return back.Z, back.U, k, rho, cross
 
     def _pull_back_products(
         self, f: Features, points: ReducedPoints, adjoint: MomentAdjoint, pending: Features | None

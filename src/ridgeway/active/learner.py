@@ -14,10 +14,15 @@ import numpy as np
 from ridgeway import checks
 from ridgeway import progress as progresses
 from ridgeway.active import acquisition as acquisitions
-from ridgeway.active import display, learner_storage, maximize
-from ridgeway.active.acquisition import Acquisition
+from ridgeway.active import alternatives, display, goals, learner_storage, maximize
+from ridgeway.active.acquisition import AnyAcquisition, Optimising
+from ridgeway.active.alternatives import Averaged
+from ridgeway.active.best import Best, best_of
 from ridgeway.active.design import Design, default_size
+from ridgeway.active.feasibility import Feasible
+from ridgeway.active.goals import Goal
 from ridgeway.active.history import Record
+from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
 from ridgeway.active.pool import Pool
 from ridgeway.active.pool_coordinates import PoolView
@@ -62,19 +67,27 @@ class ActiveLearner:
         As for :func:`ridgeway.fit`. With ``Linear("auto")`` the dimension is chosen anew at each
         full search for modes and kept in between.
     acquisition
-        ``"information"`` (the default: the information of a noisy observation about the hyperparameters),
-        ``"bald"`` (the paper's: the information of the function's value without noise), ``"uncertainty"``,
-        ``"random"``, ``"latin-hypercube"``, or an object as in :mod:`ridgeway.acquisition`.
+        To learn, ``"information"`` (the default: the information of a noisy observation about the hyperparameters),
+        ``"bald"`` (the paper's: the information of the function's value without noise) or ``"uncertainty"``.
+        To optimise, ``"improvement"`` (the default: the logarithm of the noisy expected improvement) or
+        ``"thompson"`` (the best point of a function drawn with its embedding). For either, ``"random"``,
+        ``"latin-hypercube"``, or an object as in :mod:`ridgeway.acquisition`.
     n_initial
         Points that fill the space before the model chooses; observations that were not asked for count as
         such. By default ``2 d + 4``, at least 6. A Latin hypercube is drawn for this many at a time.
     fill_every
         One point in this many fills the space, whatever the model says: a belief that is certain and wrong
-        asks for nothing that would show its error. By default every other one, which costs little where
-        the belief is right (docs/selection.md). ``None`` leaves every choice to the model.
+        asks for nothing that would show its error. By default every other one when learning, which costs little
+        where the belief is right (docs/selection.md), and none when optimising, where models without directions
+        are at hand. ``None`` leaves every choice to the model.
     effort
         How hard to search for modes: ``"quick"``, ``"normal"``, ``"thorough"``, or seconds for each fit. Each
         search goes on with the modes that the one before kept. With seconds, the choices depend on the machine.
+        By default ``"normal"`` when learning and ``"quick"`` when optimising.
+    goal
+        ``"learn"`` where the function varies, or ``"minimize"`` or ``"maximize"`` it; :meth:`best` has the best
+        point. An optimiser weighs the embedding against models without one by evidence (docs/howto/optimise.md),
+        and takes every outcome at its word: none is suspected to be an outlier.
     random_state
         A whole number. The same one gives the same sequence, also after :meth:`to_dict` and
         :meth:`from_dict` in between.
@@ -98,22 +111,24 @@ class ActiveLearner:
         self,
         space: Space,
         embedding: Embedding = Linear(2),  # noqa: B008 - frozen
-        acquisition: str | Acquisition = "information",
+        acquisition: str | AnyAcquisition | None = None,
         kernel: str | Kernel = "se",
         inference: str = "nested",
         marginal: Marginal = "mgp",
         priors: Priors | None = None,
         n_initial: int | None = None,
-        fill_every: int | None = 2,
+        fill_every: int | Literal["auto"] | None = "auto",
         random_state: int = 0,
         progress: GivenProgress = None,
-        effort: str | float = "normal",
+        effort: str | float | None = None,
+        goal: Goal = "learn",
     ) -> None:
         self._lock = threading.RLock()
         self.space = checks.instance(space, Space, "space", "a Box or a Pool")
         check_model(embedding, inference, marginal, priors, space.D)  # now, before an experiment costs anything
         self.embedding = embedding
-        self.acquisition = acquisition
+        self.goal: Goal = goals.checked(goal)
+        self.acquisition = goals.acquisition(goal, acquisition)
         self.kernel = kernels.resolve(kernel)
         self.inference = inference
         self.marginal: Marginal = marginal
@@ -121,16 +136,18 @@ class ActiveLearner:
         self.n_initial = (
             default_size(embedding) if n_initial is None else self._number_of_points(n_initial, "n_initial")
         )
-        self.fill_every = None if fill_every is None else checks.count(fill_every, "fill_every", 2)
+        self.fill_every = goals.fill_every(goal, fill_every)
         self.random_state = checks.count(random_state, "random_state")
         self.progress: Progress | None = progresses.given(progress)
         self.record = Record.empty(space)
         self.n_asked = 0
         self.expected: Array = np.zeros(0)  # scores of the points of the last ask, nats for information
         self.ended = ""  # why the last loop over it ended
-        self._design = Design.named(acquisition, space)
-        self._score = None if self._design.forever else acquisitions.resolve(acquisition)
-        self.effort = effort
+        self._design = Design.named(self.acquisition, space)
+        self._score = None if self._design.forever else acquisitions.resolve(self.acquisition)
+        if goal == "learn" and isinstance(self._score, Optimising):
+            raise ValueError(f'goal must be "minimize" or "maximize" for acquisition {self._score.name!r}, got "learn"')
+        self.effort = goals.effort(goal, effort)
         self._refit = Refit(
             embedding,
             self.kernel,
@@ -139,10 +156,13 @@ class ActiveLearner:
             priors,
             space.bounds,
             self.random_state,
-            settings_of(effort),
-            effort,
+            settings_of(self.effort),
+            self.effort,
+            # What is much better than expected is what an optimiser looks for, not an outlier.
+            robust=goal == "learn",
         )
         self._belief: Belief | None = None
+        self._averaged: tuple[Belief, Averaged] | None = None  # a belief, and with its alternatives
         self._searched_at = 0  # observations at the last full search for modes
         self._view = PoolView(space) if isinstance(space, Pool) else None
 
@@ -212,6 +232,26 @@ class ActiveLearner:
             progresses.clear(self.progress)
         return self._belief
 
+    @property
+    @_alone
+    def averaged(self) -> Averaged:
+        """What an optimiser believes: the embedding and its alternatives, weighed by evidence, on warped outcomes."""
+        belief, sign = self.belief, goals.sign(self.goal)
+        if self._averaged is None or self._averaged[0] is not belief:
+            if self.progress is not None:
+                self.progress("weighing the embedding against models without one")
+            self._averaged = belief, alternatives.averaged(belief, self.record, self._refit, sign)
+            progresses.clear(self.progress)
+        return self._averaged[1]
+
+    @_alone
+    def best(self) -> Best:
+        """The best point so far: observed, with the best predicted value of all observations.
+
+        Where outcomes are noisy it need not be the one with the best outcome, which was partly luck.
+        """
+        return best_of(self.averaged, self.record, goals.sign(self.goal))
+
     @_alone
     def search_again(self) -> Belief:
         """The belief after a full search for modes that starts from nothing, as at the end of a campaign.
@@ -230,7 +270,7 @@ class ActiveLearner:
 
     def _choose(self, n: int) -> maximize.Choice:
         filling = [i for i in range(self.n_asked, self.n_asked + n) if self._fills(i)]
-        if not self.consults(n) or self._refit.is_lost(self.belief):
+        if not self.consults(n) or (self.goal == "learn" and self._refit.is_lost(self.belief)):
             return self._designed(n)
         chosen = self._searched(n - len(filling))
         if chosen.flat:
@@ -252,7 +292,9 @@ class ActiveLearner:
         ):
             return False
         # A belief that is lost is not fitted again before the next full search.
-        return last is None or not refit.is_lost(last) or refit.has_grown(seen, self._searched_at)
+        return (
+            self.goal != "learn" or last is None or not refit.is_lost(last) or refit.has_grown(seen, self._searched_at)
+        )
 
     def _fills(self, i: int) -> bool:
         """Whether point number ``i`` fills the space; observations that were not asked for count as first points."""
@@ -269,9 +311,19 @@ class ActiveLearner:
     def _searched(self, n: int) -> maximize.Choice:
         assert self._score is not None
         rng = np.random.default_rng([self.random_state, 1, self.n_asked])
+        outlook = self._score_outlook()
         if self._view is None:
-            return maximize.over_box(self.space, self.outlook(), self._score, n, rng)
-        return maximize.over_pool(self._view, self.outlook(), self._score, n, self.record.free)
+            return maximize.over_box(self.space, outlook, self._score, n, rng)
+        return maximize.over_pool(self._view, outlook, self._score, n, self.record.free)
+
+    def _score_outlook(self) -> Outlook:
+        """What the learner's own acquisition scores points by."""
+        if not isinstance(self._score, Optimising):
+            return self.outlook()
+        seed = int(np.random.default_rng([self.random_state, 5, self.n_asked]).integers(2**31))
+        found = self._score.outlook(self.averaged.mixture, goals.sign(self.goal), seed)
+        found = found.given(self.record.pending) if len(self.record.pending) else found
+        return Feasible.of(found, self.record, seed)
 
     @_alone
     def outlook(self) -> PendingBelief:
@@ -340,7 +392,7 @@ class ActiveLearner:
         if self._score is None:
             raise ValueError(f"acquisition {self.acquisition!r} has no score")
         X = checks.inputs(X, self.space.D, names=self.space.names)
-        return acquisitions.score(self._score, self.outlook(), X)
+        return acquisitions.score(self._score, self._score_outlook(), X)
 
     @_alone
     def preview(self, n: int = 1) -> maximize.Choice:

@@ -48,6 +48,7 @@ def to_dict(learner: ActiveLearner) -> dict[str, Any]:
         "fill_every": learner.fill_every,
         "random_state": learner.random_state,
         "effort": learner.effort,
+        "goal": learner.goal,
         "record": learner.record.to_dict(),
         "n_asked": learner.n_asked,
         "expected": [None if np.isnan(value) else float(value) for value in learner.expected],
@@ -75,7 +76,7 @@ def _learner(
     learner = kind(
         space_from_dict(state["space"], points),
         storage.embedding_from_dict(state["embedding"]),
-        state["acquisition"],
+        checks.instance(state["acquisition"], str, "acquisition of state", "a name"),
         kernels.from_dict(checks.keys(state["kernel"], ("name",), "kernel of state"), kernel),
         state["inference"],
         state["marginal"],
@@ -84,7 +85,8 @@ def _learner(
         state["fill_every"],
         state["random_state"],
         progress,
-        state.get("effort", "normal"),  # it came later
+        state.get("effort", "normal"),  # this and the goal came later
+        state.get("goal", "learn"),
     )
     record = Record.from_dict(state["record"], learner.space)
     belief = None if state["belief"] is None else _belief(state["belief"], kernel, learner.space)

@@ -12,11 +12,16 @@ import numpy as np
 from ridgeway import checks
 from ridgeway import progress as progresses
 from ridgeway.active.evaluation import Evaluations
+from ridgeway.active.goals import Goal
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.outcome import Outcome
 from ridgeway.active.spaces import Space
 from ridgeway.types import Array
 
+#: Options of :func:`learn` itself; all others are a learner's.
+_OF_THE_LOOP = (
+    "callback", "executor", "workers", "timeout", "stop_below", "patience", "most_failures", "progress",
+)  # fmt: skip
 Callback = Callable[[ActiveLearner], Any]
 
 
@@ -53,7 +58,8 @@ def learn(
         Any :class:`concurrent.futures.Executor`, how many experiments run at a time (as many as the executor
         has workers, or 1), and the seconds that one may take.
     stop_below, patience
-        Stop early once ``patience`` choices in a row were expected to give less than ``stop_below`` nats.
+        Stop early once ``patience`` choices in a row were expected to give less than ``stop_below`` nats; where the
+        goal is to optimise, less than this expected improvement, in the units of ``f``.
     most_failures
         After this many failures in a row the last one is raised: something else must be wrong.
     progress
@@ -73,6 +79,8 @@ def learn(
     say = progresses.resolve(learner.progress if progress is None else progress)
     budget = checks.count(budget, "budget", 1)
     rule = _Rule(stop_below, patience, most_failures)
+    if stop_below is not None and learner.acquisition == "thompson":
+        raise ValueError('stop_below must be None with acquisition "thompson": it expects no improvement in particular')
     workers = 1 if workers is None and executor is None else workers
     learner.ended = ""
     running: list[Array] = []
@@ -102,12 +110,63 @@ def learn(
         for x in running:  # interrupted: their outcomes will not arrive
             if (learner.pending == x).all(axis=1).any():
                 learner.withdraw(x)
-    if learner.record.n:
+    if learner.record.n and learner.goal == "learn":
         say(f"{_so_far(learner, budget)} · a last search for other modes")
         learner.search_again()
         progresses.clear(say)
     learner.ended = learner.ended or f"the budget of {budget} experiments is spent"
     return learner
+
+
+def minimize(f: Callable[..., Any], space: Space | ActiveLearner, budget: int = 100, **options: Any) -> ActiveLearner:
+    """Look for the least value of ``f`` with ``budget`` experiments; the answer is ``best()`` of the learner.
+
+    ``options`` are those of :func:`learn` and of :class:`ActiveLearner`. An embedding that the data do not support is
+    outweighed by models without one, so no harm comes of a wrong guess.
+
+    Examples
+    --------
+    >>> import numpy as np, ridgeway as rw
+    >>> space = rw.Box([0, 0], [3, 3])
+    >>> learner = rw.minimize(lambda x: (x.sum() - 2.0) ** 2, space, budget=12, embedding=rw.Linear(1))
+    >>> bool(learner.best().value < 0.1)
+    True
+    """
+    return _optimise("minimize", f, space, budget, options)
+
+
+def maximize(f: Callable[..., Any], space: Space | ActiveLearner, budget: int = 100, **options: Any) -> ActiveLearner:
+    """Look for the largest value of ``f``; otherwise as :func:`minimize`.
+
+    Examples
+    --------
+    >>> import numpy as np, ridgeway as rw
+    >>> learner = rw.maximize(lambda x: -x @ x, rw.Box([-1, -2], [2, 1]), budget=8, n_initial=4)
+    >>> learner.best().x.shape
+    (2,)
+    """
+    return _optimise("maximize", f, space, budget, options)
+
+
+def _optimise(goal: Goal, f: Callable[..., Any], space: Any, budget: int, options: dict[str, Any]) -> ActiveLearner:
+    budget = checks.count(budget, "budget", 1)
+    if isinstance(space, ActiveLearner):
+        if space.goal != goal:
+            raise ValueError(f"space must be a learner whose goal is {goal!r}, got one whose goal is {space.goal!r}")
+        return learn(f, space, budget, **options)
+    if options.get("goal", goal) != goal:
+        raise ValueError(f"goal must be left out: {goal}() has its own, got {options['goal']!r}")
+    learning = {key: value for key, value in options.items() if key not in _OF_THE_LOOP}
+    looping = {key: value for key, value in options.items() if key in _OF_THE_LOOP}
+    learner = ActiveLearner(space, **{**learning, "goal": goal})
+    if learner.n_initial >= budget > 1:
+        if "n_initial" in options:
+            raise ValueError(
+                f"n_initial must be below the budget of {budget}, got {learner.n_initial}: no experiment would be left "
+                "to look for the best point"
+            )
+        learner.n_initial = max(1, budget // 2)
+    return learn(f, learner, budget, **looping)
 
 
 def _learner(space: Any, options: dict[str, Any]) -> ActiveLearner:
@@ -129,8 +188,11 @@ def _so_far(learner: ActiveLearner, budget: int) -> str:
     parts = [f"{learner.n_done} of {budget}"]
     if len(learner.failed):
         parts.append(f"{len(learner.failed)} failed")
-    if learner.expected.size and np.isfinite(learner.expected[-1]):
+    if learner.goal == "learn" and learner.expected.size and np.isfinite(learner.expected[-1]):
         parts.append(f"{learner.expected[-1]:.2f} nats expected")
+    if learner.goal != "learn" and learner.record.n:
+        best = learner.y.min() if learner.goal == "minimize" else learner.y.max()
+        parts.append(f"best {best:.4g}")
     return ", ".join(parts)
 
 
@@ -147,14 +209,16 @@ class _Rule:
         self.failures = 0
 
     def after_ask(self, learner: ActiveLearner) -> str:
-        """Why to stop, if too little information was expected of the last choices."""
-        expected = learner.expected[-1]
+        """Why to stop, if too little was expected of the last choices."""
+        expected, unit = learner.expected[-1], "nats"
         if self.stop_below is None or np.isnan(expected):  # a point that fills the space has no expected information
             return ""
+        if learner.goal != "learn":
+            expected, unit = np.exp(expected), "of improvement"
         self.small = self.small + 1 if expected < self.stop_below else 0
         if self.small < self.patience:
             return ""
-        return f"the last {self.patience} choices each promised less than {self.stop_below:g} nats"
+        return f"the last {self.patience} choices each promised less than {self.stop_below:g} {unit}"
 
     def after_outcome(self, outcome: Outcome) -> None:
         """Raise after too many failures in a row."""

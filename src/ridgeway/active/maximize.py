@@ -11,7 +11,7 @@ it. For information this is the chain rule, so the sum of the scores is the join
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,14 +19,13 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from ridgeway.active import acquisition as acquisitions
-from ridgeway.active.acquisition import Acquisition
+from ridgeway.active.acquisition import AnyAcquisition
 from ridgeway.active.box import Box
-from ridgeway.active.component_view import ReducedPoints
-from ridgeway.active.pending import PendingBelief
+from ridgeway.active.outlook import Outlook
 from ridgeway.active.pool_coordinates import PoolView
 from ridgeway.active.preimage import Preimage, PreimageSettings
+from ridgeway.belief.belief import Belief
 from ridgeway.errors import NumericalError
-from ridgeway.gp.rowspace import reduced
 from ridgeway.types import Array
 
 
@@ -56,6 +55,14 @@ class MaximizeSettings:
         Where an ascent stops, relative to the range of the scores at its starts.
     least_range
         The smallest range of scores that these tolerances are relative to.
+    near
+        Points scattered around each of the promising points of the outlook that are scored as well.
+    near_scales
+        Smallest and largest standard deviation of that scatter, in half widths of the box.
+    near_inputs
+        About so many inputs of a promising point are moved in a scattered one.
+    polish
+        Evaluations of a last ascent from the best of all ends alone, where a search begins at promising points.
     preimage
         One program for each ``u`` is enough here: its solution is only a start.
     """
@@ -71,6 +78,10 @@ class MaximizeSettings:
     score_tolerance: float = 1e-7
     gradient_tolerance: float = 1e-5
     least_range: float = 1e-9
+    near: int = 32
+    near_scales: tuple[float, float] = (0.01, 0.5)
+    near_inputs: int = 20
+    polish: int = 60
     preimage: PreimageSettings = field(default_factory=lambda: PreimageSettings(most_programs=1))
 
 
@@ -89,8 +100,8 @@ class Choice(NamedTuple):
 
 def over_pool(
     view: PoolView,
-    pending: PendingBelief,
-    acquisition: Acquisition,
+    outlook: Outlook,
+    acquisition: AnyAcquisition,
     n: int,
     free: npt.NDArray[np.bool_],
     settings: MaximizeSettings | None = None,
@@ -98,7 +109,7 @@ def over_pool(
     """The best ``n`` different points of the pool that are ``free (M,)``."""
     settings = DEFAULT if settings is None else settings
     acquisition = acquisition.jointly if n > 1 else acquisition
-    free, whole = free.copy(), pool_scores(view, pending, acquisition)
+    free, whole = free.copy(), pool_scores(view, outlook, acquisition)
     flat = _is_flat(whole[free], settings)
     shortlist = _leading(whole, free, max(settings.shortlist, n))
     points, scores = view.pool.rows(shortlist), whole[shortlist]
@@ -111,13 +122,13 @@ def over_pool(
         if len(chosen) == n:
             break
         free[view.pool.find(points[best])] = False  # and its copies: the same experiment
-        pending = pending.given(points[best : best + 1])
+        outlook = outlook.given(points[best : best + 1])
         if not free[shortlist].any():  # the shortlist held nothing but copies
-            shortlist = _leading(pool_scores(view, pending, acquisition), free, max(settings.shortlist, n))
+            shortlist = _leading(pool_scores(view, outlook, acquisition), free, max(settings.shortlist, n))
             points = view.pool.rows(shortlist)
         if shortlist.shape[0] == 0:
             raise ValueError(f"n must be at most the number of different points left, {len(chosen)}, got {n}")
-        scores = acquisitions.score(acquisition, pending, points)
+        scores = acquisitions.score(acquisition, outlook, points)
     return Choice(view.pool.rows(chosen), np.array(values), np.array(chosen), flat)
 
 
@@ -129,23 +140,15 @@ def _leading(scores: Array, free: npt.NDArray[np.bool_], most: int) -> npt.NDArr
     return candidates[np.argpartition(-scores[candidates], most)[:most]]
 
 
-def pool_scores(view: PoolView, pending: PendingBelief, acquisition: Acquisition) -> Array:
+def pool_scores(view: PoolView, outlook: Outlook, acquisition: AnyAcquisition) -> Array:
     """Scores of every point of a pool, ``(M,)``."""
-    belief = pending.belief
-    scores = np.empty(len(view.pool))
-    for rows, z, rho in view.blocks(belief.space):
-        cross = np.zeros((z.shape[0], 0))
-        if pending.n_pending:
-            cross = pending.cross(np.asarray(view.pool.points[rows], dtype=float), z)
-        points = ReducedPoints(*reduced(belief.model, z, rho), cross)
-        scores[rows] = acquisition.value(pending.moments(points), pending.noise)
-    return scores
+    return outlook.pool_scores(acquisition, view)
 
 
 def over_box(
     box: Box,
-    pending: PendingBelief,
-    acquisition: Acquisition,
+    outlook: Outlook,
+    acquisition: AnyAcquisition,
     n: int,
     rng: np.random.Generator,
     settings: MaximizeSettings | None = None,
@@ -155,26 +158,32 @@ def over_box(
     acquisition = acquisition.jointly if n > 1 else acquisition
     X, values, flat = [], [], False
     for i in range(n):
-        x, value, same = _best_in_box(box, pending, acquisition, rng, settings)
+        x, value, same = _best_in_box(box, outlook, acquisition, rng, settings)
         flat = same if i == 0 else flat
         X.append(x)
         values.append(value)
         if i + 1 < n:
-            pending = pending.given(x[None])
+            outlook = outlook.given(x[None])
     return Choice(np.stack(X), np.array(values), None, flat)
 
 
 def _best_in_box(
-    box: Box, pending: PendingBelief, acquisition: Acquisition, rng: np.random.Generator, settings: MaximizeSettings
+    box: Box, outlook: Outlook, acquisition: AnyAcquisition, rng: np.random.Generator, settings: MaximizeSettings
 ) -> tuple[Array, float, bool]:
     sample = box.latin_hypercube(settings.sample, rng)
-    scores = acquisitions.score(acquisition, pending, sample)
+    scores = acquisitions.score(acquisition, outlook, sample)
     flat = _is_flat(scores, settings)  # the caller decides what to do then; the search goes on
     starts = sample[np.argsort(-scores)[: settings.climbs]]
-    if pending.belief.model.reduction == "span":
-        starts = np.vstack([starts, _embedded_starts(box, pending, acquisition, rng, settings)])
-    ends, values = climb(box, pending, acquisition, starts, settings)
-    known = pending.known_inputs
+    for belief in outlook.beliefs:
+        if belief.model.reduction == "span":
+            starts = np.vstack([starts, _embedded_starts(box, belief, outlook, acquisition, rng, settings)])
+    promising = _promising_starts(box, outlook, acquisition, rng, settings)
+    ends, values = climb(box, outlook, acquisition, np.vstack([starts, promising]), settings)
+    if promising.shape[0]:
+        alone = replace(settings, evaluations=settings.polish)
+        end, value = climb(box, outlook, acquisition, ends[[np.argmax(values)]], alone)
+        ends, values = np.vstack([ends, end]), np.append(values, value)
+    known = outlook.known_inputs
     half_width = 0.5 * (box.upper - box.lower)
     for i in np.argsort(-values):
         if np.abs((known - ends[i]) / half_width).max(axis=1).min() > settings.apart:
@@ -184,10 +193,15 @@ def _best_in_box(
 
 
 def _embedded_starts(
-    box: Box, pending: PendingBelief, acquisition: Acquisition, rng: np.random.Generator, settings: MaximizeSettings
+    box: Box,
+    belief: Belief,
+    outlook: Outlook,
+    acquisition: AnyAcquisition,
+    rng: np.random.Generator,
+    settings: MaximizeSettings,
 ) -> Array:
     """The best inputs found by a search over ``u``, ``(k, D)``."""
-    preimage = Preimage.of(pending.belief, box.bounds, settings.preimage)
+    preimage = Preimage.of(belief, box.bounds, settings.preimage)
     rank = preimage.rows.shape[0]
     axes = np.vstack([np.eye(rank), -np.eye(rank)])
     directions = np.vstack([axes, rng.standard_normal((settings.directions, rank))])
@@ -195,10 +209,10 @@ def _embedded_starts(
     reach = np.concatenate([np.ones(axes.shape[0]), np.sqrt(rng.uniform(size=settings.directions))])
     center = 0.5 * (preimage.lower + preimage.upper)
     inner = center + reach[:, None] * (corners - center)
-    scaling = pending.belief.space.scaling
+    scaling = belief.space.scaling
     X = scaling.center + scaling.half_width * np.vstack([corners[axes.shape[0] :], inner])
     X = np.clip(X, box.lower, box.upper)
-    scores = acquisitions.score(acquisition, pending, X)
+    scores = acquisitions.score(acquisition, outlook, X)
     order = np.argsort(-scores)
     found = [X[order[: settings.climbs]]]
     for i in order[: settings.preimages]:
@@ -210,8 +224,31 @@ def _embedded_starts(
     return np.vstack(found)
 
 
+def _promising_starts(
+    box: Box, outlook: Outlook, acquisition: AnyAcquisition, rng: np.random.Generator, settings: MaximizeSettings
+) -> Array:
+    """The best of points scattered around the promising ones, ``(k, D)``; none where there are none.
+
+    In many inputs random points are far from everything: what is near the best so far has to be tried on purpose.
+    """
+    promising = outlook.promising
+    if promising.shape[0] == 0:
+        return promising
+    center = np.repeat(promising, settings.near, axis=0)
+    n, D = center.shape
+    low, high = np.log(settings.near_scales)
+    scale = np.exp(rng.uniform(low, high, (n, 1)))
+    moved = rng.random((n, D)) < min(1.0, settings.near_inputs / D) * np.ones((n, 1))
+    moved[::2] = True  # half of them in all inputs
+    steps = scale * moved * rng.standard_normal((n, D)) * 0.5 * (box.upper - box.lower)
+    X = np.clip(center + steps, box.lower, box.upper)
+    scores = acquisitions.score(acquisition, outlook, X)
+    best: Array = X[np.argsort(-scores)[: settings.climbs]]
+    return best
+
+
 def climb(
-    box: Box, pending: PendingBelief, acquisition: Acquisition, X: Array, settings: MaximizeSettings | None = None
+    box: Box, outlook: Outlook, acquisition: AnyAcquisition, X: Array, settings: MaximizeSettings | None = None
 ) -> tuple[Array, Array]:
     """Local maxima of the score near each of ``X (k, D)``, and their scores.
 
@@ -223,13 +260,13 @@ def climb(
 
     def objective(v: Array) -> tuple[float, Array]:
         points = np.clip(center + half * v.reshape(X.shape), box.lower, box.upper)
-        scores, gradients = acquisitions.score_with_gradient(acquisition, pending, points)
+        scores, gradients = acquisitions.score_with_gradient(acquisition, outlook, points)
         better = scores > values
         best[better], values[better] = points[better], scores[better]
         return -float(scores.sum()), -(gradients * half).ravel()
 
     # Where scores differ by millionths, tolerances are relative to those.
-    extent = min(1.0, max(float(np.ptp(acquisitions.score(acquisition, pending, X))), settings.least_range))
+    extent = min(1.0, max(float(np.ptp(acquisitions.score(acquisition, outlook, X))), settings.least_range))
     minimize(
         objective,
         ((X - center) / half).ravel(),

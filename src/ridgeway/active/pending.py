@@ -19,25 +19,27 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
 
+from ridgeway.active.anchors import Anchors
 from ridgeway.active.component_view import Adjoint, ComponentView, Features, MomentAdjoint, ReducedPoints, Spread
 from ridgeway.blas import blas_threads
 from ridgeway.gp import moments
 from ridgeway.gp.moments import Moments
+from ridgeway.gp.rowspace import reduced
 from ridgeway.types import Array, Inputs
 
 if TYPE_CHECKING:
+    from ridgeway.active.acquisition import Acquisition
+    from ridgeway.active.pool_coordinates import PoolView
     from ridgeway.belief.belief import Belief
 
 #: Derivatives of a score in the marginal variance and in the variance at the mode, ``(M,)`` each.
 Slopes = Callable[[Moments], tuple[Array, Array]]
-_TINY = 1e-150  # replaces a distance of 0 where a derivative is divided by it
 
 
 class _PendingPoints(NamedTuple):
     """Pending points, and the factors that condition on them."""
 
-    X: Array  # (B, D) in the user's units
-    z: Array  # (B, r)
+    anchors: Anchors
     features: list[Features]  # by component
     deviations: Array  # (components, B) of the components' means from the mixture's
     full_factor: tuple[Array, bool]  # Cholesky of C̃ + noise
@@ -74,12 +76,22 @@ class PendingBelief:
     @property
     def n_pending(self) -> int:
         """How many points are pending."""
-        return 0 if self.pending is None else self.pending.X.shape[0]
+        return 0 if self.pending is None else self.pending.anchors.n
 
     @property
     def known_inputs(self) -> Array:
         """Inputs of all observations and pending points, ``(n + B, D)``."""
-        return self.belief.X if self.pending is None else np.vstack([self.belief.X, self.pending.X])
+        return np.vstack([self.belief.X, self._anchors.X])
+
+    @property
+    def beliefs(self) -> tuple[Belief, ...]:
+        """The belief alone."""
+        return (self.belief,)
+
+    @property
+    def promising(self) -> Array:
+        """Points near which a search should begin: none in particular."""
+        return np.zeros((0, self.belief.space.scaling.D))
 
     @property
     def information(self) -> float:
@@ -93,27 +105,22 @@ class PendingBelief:
         """With the points ``X (n, D)`` pending as well."""
         if X.shape[0] == 0:
             return self
-        X = X if self.pending is None else np.vstack([self.pending.X, X])
-        z, _ = self._coordinates(X)
-        residual = self._residual(X, X, z, z)
+        anchors = Anchors.of(self.belief, np.vstack([self._anchors.X, X]))
         with blas_threads(self.belief.y.shape[0]):
-            features = [view.features(z) for view in self._views]
+            features = [view.features(anchors.z) for view in self._views]
             deviations = self._deviations(features)
-            plain, full = self._covariances(features, features, deviations, deviations, residual)
-        noise = self.noise * np.eye(X.shape[0])
+            plain, full = self._covariances(features, features, deviations, deviations, anchors.gram)
+        noise = self.noise * np.eye(anchors.n)
         factors = [(cholesky(covariance + noise), False) for covariance in (full, plain)]
-        return replace(self, pending=_PendingPoints(X, z, features, deviations, *factors))
+        return replace(self, pending=_PendingPoints(anchors, features, deviations, *factors))
 
     def reduced(self, X: Inputs) -> ReducedPoints:
         """``X (M, D)``, in the user's units, in reduced coordinates."""
-        z, rho = self._coordinates(X)
-        return ReducedPoints(z, rho, self.cross(X, z))
+        return self._anchors.reduced(X)
 
     def cross(self, X: Inputs, z: Array) -> Array:
         """Inner products of ``X`` with the pending points, beyond what the data span, ``(M, B)``."""
-        if self.pending is None:
-            return np.zeros((z.shape[0], 0))
-        return self._residual(X, self.pending.X, z, self.pending.z)
+        return self._anchors.cross(X, z)
 
     def moments(self, points: ReducedPoints) -> Moments:
         """Mean and both variances of ``f`` at the points; in blocks, so memory stays bounded."""
@@ -141,25 +148,34 @@ class PendingBelief:
             )
             for i, view in enumerate(self._views)
         ]
-        z, rho, cross = (sum(terms) for terms in zip(*parts, strict=True))
-        if self._by_distance:  # the last coordinate is √rho: its derivative belongs to rho
-            z, rho = z[:, :-1], rho + 0.5 * z[:, -1] / np.maximum(points.z[:, -1], _TINY)
-        return there.moments, Adjoint(z, rho, cross)
+        return there.moments, Adjoint(*(sum(terms) for terms in zip(*parts, strict=True)))
 
-    def gradient(self, X: Array, adjoint: Adjoint) -> Array:
-        """An adjoint as the gradient in ``X``, ``(M, D)``, in the user's units."""
-        space = self.belief.space
-        scaling = space.scaling
-        if space.rows is None:
-            return adjoint.z / scaling.half_width
-        z, _ = space.project(X)
-        inner = adjoint.z - 2.0 * adjoint.rho[:, None] * z
-        total = 2.0 * adjoint.rho[:, None] * scaling.scaled(X)
-        if self.pending is not None:
-            inner -= adjoint.cross @ self.pending.z[:, : space.r]
-            total += adjoint.cross @ scaling.scaled(self.pending.X)
-        result: Array = (total + space.lift(inner)) / scaling.half_width
-        return result
+    def gradient(self, X: Array, points: ReducedPoints, adjoint: Adjoint) -> Array:
+        """An adjoint of ``points`` as the gradient in ``X``, ``(M, D)``, in the user's units."""
+        return self._anchors.gradient(X, points, adjoint)
+
+    def score(self, acquisition: Acquisition, X: Inputs) -> Array:
+        """Scores ``(n,)`` of points."""
+        with blas_threads(self.belief.y.shape[0]):
+            return acquisition.value(self.moments(self.reduced(X)), self.noise)
+
+    def score_with_gradient(self, acquisition: Acquisition, X: Array) -> tuple[Array, Array]:
+        """Scores ``(n,)`` and gradients ``(n, D)`` of a few points."""
+        with blas_threads(self.belief.y.shape[0]):
+            points = self.reduced(X)
+            found, adjoint = self.pull_back(points, lambda m: acquisition.slopes(m, self.noise))
+            return acquisition.value(found, self.noise), self.gradient(X, points, adjoint)
+
+    def pool_scores(self, acquisition: Acquisition, view: PoolView) -> Array:
+        """Scores of every point of a pool, ``(M,)``."""
+        scores = np.empty(len(view.pool))
+        for rows, z, rho in view.blocks(self.belief.space):
+            cross = np.zeros((z.shape[0], 0))
+            if self.n_pending:
+                cross = self.cross(np.asarray(view.pool.points[rows], dtype=float), z)
+            points = ReducedPoints(*reduced(self.belief.model, z, rho), cross)
+            scores[rows] = acquisition.value(self.moments(points), self.noise)
+        return scores
 
     @property
     def _views(self) -> list[ComponentView]:
@@ -170,20 +186,10 @@ class PendingBelief:
         return np.array([c.weight for c in self.belief.components])
 
     @property
-    def _by_distance(self) -> bool:
-        return self.belief.model.reduction == "distance"
-
-    def _coordinates(self, X: Inputs) -> tuple[Array, Array]:
-        z, rho = self.belief.reduced_coordinates(X)
-        if self._by_distance:  # a distance is not differentiable at exactly 0
-            z[:, -1] = np.maximum(z[:, -1], _TINY)
-        return z, rho
-
-    def _residual(self, X: Inputs, Y: Array, zx: Array, zy: Array) -> Array:
-        space = self.belief.space
-        if space.rows is None:
-            return np.zeros((zx.shape[0], zy.shape[0]))
-        return space.scaling.inner(X, Y) - zx[:, : space.r] @ zy[:, : space.r].T
+    def _anchors(self) -> Anchors:
+        if self.pending is not None:
+            return self.pending.anchors
+        return Anchors.of(self.belief, np.zeros((0, self.belief.space.scaling.D)))
 
     def _deviations(self, features: list[Features]) -> Array:
         return moments.deviations(self._weights, np.stack([f.mean for f in features]))

@@ -90,6 +90,7 @@ class Refit:
     random_state: int
     settings: RefitSettings = DEFAULT
     effort: str | float = "normal"
+    robust: bool = True
 
     def __call__(
         self, record: Record, last: Belief | None, searched_at: int, progress: Progress | None = None
@@ -123,6 +124,7 @@ class Refit:
                 effort=self.effort,
                 names=record.space.names,
                 units=record.space.units,
+                robust=self.robust,
             )
         return Refitted(belief, record.n if full else searched_at)
 

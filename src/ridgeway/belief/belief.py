@@ -357,8 +357,12 @@ class Belief:
                 return mix(self._weights, [self._sampled(i, z, rho) for i in range(len(self.components))])
             if kind == "map":
                 return moments.moments(self._best.gp, self._best.factor, z, rho, self._best.prior_variance, kind)
-            parts = [moments.moments(c.gp, c.factor, z, rho, c.prior_variance, kind) for c in self.components]
-        return mix(self._weights, parts)
+        return mix(self._weights, self.modes_moments(z, rho, kind))
+
+    def modes_moments(self, z: Array, rho: Array, kind: Marginal) -> list[Moments]:
+        """The same by each mode alone; not for ``"samples"``."""
+        with blas_threads(self.y.shape[0]):
+            return [moments.moments(c.gp, c.factor, z, rho, c.prior_variance, kind) for c in self.components]
 
     def _sampled(self, i: int, z: Array, rho: Array) -> Moments:
         """A mixture over draws of ``theta``, reduced to its moments (paper eq. 6 by Monte Carlo)."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # to enter or look at results must not wait for the import of
     from ridgeway.active.pool import Pool
     from ridgeway.belief.belief import Belief, Prediction
     from ridgeway.belief.suspects import Surprise
+    from ridgeway.campaign.best_trial import BestTrial
     from ridgeway.campaign.replay import Chain
 
 _TRIES = 1  # choices computed without a lock, which another ask may make obsolete; the next holds the lock
@@ -326,6 +327,22 @@ class Campaign:
         ``encoding`` is that of a CSV file which is not UTF-8.
         """
         return self.belief.predict(self._coordinates(X, encoding))
+
+    def best(self) -> BestTrial:
+        """The best trial so far, with what is predicted there: for campaigns whose goal is to optimise."""
+        from ridgeway.campaign.best_trial import BestTrial
+        from ridgeway.campaign.replay import observed
+
+        if self.setup.goal == "learn":
+            raise CampaignError(
+                'the goal of this campaign is to learn, so it has no best point: begin one whose goal is "minimize" or '
+                '"maximize" (ridgeway init --goal)'
+            )
+        snapshot = self._store.snapshot()
+        seen = observed(snapshot.trials)
+        if not seen:
+            raise CampaignError("there is no best point before the first result: ask for experiments, and tell it")
+        return BestTrial.of(self._looked(snapshot).best(), seen)
 
     def score(self, X: Any, encoding: str | None = None) -> Array:
         """The expected information of an experiment at each row of ``X``, in nats, given the pending trials."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ridgeway.active import acquisition, maximize
+from ridgeway.active.best import Best
 from ridgeway.active.history import Record
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.pool import Pool
@@ -27,7 +28,7 @@ from ridgeway.belief.belief import Belief
 from ridgeway.campaign import fit_summary
 from ridgeway.campaign.fit_summary import Step
 from ridgeway.campaign.setup import Setup
-from ridgeway.campaign.stopping import Advice, advise, too_early
+from ridgeway.campaign.stopping import Advice, advise, advise_best, no_forecast, too_early
 from ridgeway.campaign.store import Snapshot, StoredFit
 from ridgeway.campaign.trial import OBSERVED, Trial, pack
 from ridgeway.errors import NothingLeftError
@@ -119,12 +120,19 @@ class Chain:
         self.belief()
         return acquisition.score(acquisition.information, self.learner.outlook(), X)
 
+    def best(self) -> Best:
+        """The best observation so far."""
+        self.belief()
+        return self.learner.best()
+
     def advice(self) -> Advice:
         """Whether the best next experiment is worth it."""
         learner = self.learner
         if learner.record.n < self.needed:
             return too_early(learner.record.n, self.needed)
         self.belief()
+        if learner.goal != "learn":
+            return self._advice_on_best()
         degrees, k = self.subspace
         if isinstance(learner.space, Pool):
             free = learner.record.free
@@ -135,6 +143,16 @@ class Chain:
             rng = np.random.default_rng([learner.random_state, 4, learner.n_asked])
             best = maximize.over_box(learner.space, learner.outlook(), acquisition.information, 1, rng)
         return advise(float(best.scores[0]), degrees, k)
+
+    def _advice_on_best(self) -> Advice:
+        """Whether the next experiment is likely to improve on the best."""
+        learner = self.learner
+        choice = learner.preview(1)
+        if not len(choice.X):
+            return Advice(True, 0.0, None, "Every point of the pool was tried. You may stop.")
+        if learner.acquisition != "improvement" or np.isnan(choice.scores[0]):
+            return no_forecast(learner.best().value)
+        return advise_best(float(np.exp(choice.scores[0])), learner.best())
 
     @property
     def subspace(self) -> tuple[float | None, int]:

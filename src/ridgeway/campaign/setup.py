@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for S
     from ridgeway.active.learner import ActiveLearner
     from ridgeway.active.pool import Pool
 
-_PLAIN = ("acquisition", "inference", "marginal", "n_initial", "fill_every", "random_state", "effort")
+_PLAIN = ("acquisition", "inference", "marginal", "n_initial", "fill_every", "random_state", "effort", "goal")
 _LEARNING = (*_PLAIN, "embedding", "kernel", "priors")
 
 
@@ -83,6 +83,11 @@ class Setup:
         """The output's name with its unit."""
         return self.output if self.unit is None else f"{self.output} [{self.unit}]"
 
+    @property
+    def goal(self) -> str:
+        """To learn, to minimize or to maximize; campaigns of the first version learn."""
+        return str(self.learning.get("goal", "learn"))
+
     def learner(self, pool: Pool | None, progress: Any = None) -> ActiveLearner:
         """A learner that has seen nothing yet."""
         from ridgeway.active.learner import ActiveLearner
@@ -91,7 +96,7 @@ class Setup:
 
         space = self.inputs.box if self.inputs is not None else pool
         assert space is not None
-        options = {key: self.learning[key] for key in _PLAIN if key in self.learning}  # effort came later
+        options = {key: self.learning[key] for key in _PLAIN if key in self.learning}  # effort and goal came later
         priors = self.learning["priors"]
         return ActiveLearner(
             space,

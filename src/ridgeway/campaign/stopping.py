@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ridgeway.belief import subspace
 
+if TYPE_CHECKING:
+    from ridgeway.active.best import Best
+
 LITTLE = 0.02  # nats: an experiment that teaches less teaches next to nothing
+HARDLY = 0.01  # of the width of the best value's interval: an expected improvement that is next to nothing
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,23 @@ def advise(nats: float, degrees: float | None, k: int = 2) -> Advice:
     narrowing = 100.0 * -np.expm1(-nats)
     teaches = f"The best next experiment would teach {nats:.2g} nats: it narrows what it tests by {narrowing:.1f} %."
     return Advice(stop, nats, degrees, " ".join([teaches, *about_directions(degrees, k), _verdict(little, stop)]))
+
+
+def advise_best(improvement: float, best: Best) -> Advice:
+    """Advice for a search of the best point, from the expected ``improvement`` of the next experiment on it."""
+    low, high = best.interval
+    stop = improvement < HARDLY * (high - low)
+    text = (
+        f"The best value is predicted to be {best.value:.4g} ({low:.4g} to {high:.4g}), and the next experiment is "
+        f"expected to improve on it by {improvement:.2g}. "
+    )
+    verdict = "That is little beside what is uncertain about it. You may stop." if stop else "Go on."
+    return Advice(stop, None, None, text + verdict)
+
+
+def no_forecast(value: float) -> Advice:
+    """Where nothing says how much the next experiment would improve on the best ``value``."""
+    return Advice(False, None, None, f"The best value is predicted to be {value:.4g}. Go on.")
 
 
 def about_directions(degrees: float | None, k: int = 2) -> list[str]:

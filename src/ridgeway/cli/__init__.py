@@ -39,6 +39,7 @@ _COMMANDS = (
     (views.status, "where the campaign stands"),
     (views.corrections, "list what was corrected"),
     (views.predict, "predict at the points of a file"),
+    (views.best, "the best point so far"),
     (views.score, "rank points by what they would teach"),
     (report, "write a page to show to a colleague"),
     (trials.export, "write all trials to a file"),

@@ -26,6 +26,7 @@ _LEARNING = {
     "kernel",
     "inference",
     "effort",
+    "goal",
 }
 _KEYS = {"name", "output", "input", "fixed", "inputs", "pool", *_LEARNING}
 _INPUT = {"name", "lower", "upper", "unit", "log", "integer"}

@@ -29,7 +29,10 @@ def init(
     output: Annotated[str | None, typer.Option("--output-name", help="What is measured, e.g. strength.")] = None,
     unit: Annotated[str | None, typer.Option("--output-unit", help="Its unit.")] = None,
     directions: Annotated[str | None, typer.Option("--directions", "-d", help="How many, or auto.")] = None,
-    acquisition: Annotated[str | None, typer.Option(help="bald, information, uncertainty, random, ...")] = None,
+    goal: Annotated[str | None, typer.Option(help="learn (default), minimize or maximize the output.")] = None,
+    acquisition: Annotated[
+        str | None, typer.Option(help="information, bald, uncertainty; improvement, thompson; random, ...")
+    ] = None,
     effort: Annotated[
         str | None, typer.Option(help="How hard to search: quick, normal, thorough, or seconds for each fit.")
     ] = None,
@@ -51,12 +54,14 @@ def init(
           --fixed 'pressure 1.2 bar' --output-name strength
       ridgeway init plan.toml
       ridgeway init --pool candidates.csv --label id
+      ridgeway init plan.toml --goal maximize
     """
     start = from_toml(plan, encoding) if plan is not None else Plan(encoding=encoding)
     items = [*start.inputs, *(from_table(table, encoding) if table is not None else ())]
     items += [from_words(text) for text in inputs or ()] + [from_words(text, True) for text in fixed or ()]
     given = {
         "directions": _directions(directions),
+        "goal": goal,
         "acquisition": acquisition,
         "random_state": seed,
         "effort": _effort(effort),

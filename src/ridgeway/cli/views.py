@@ -1,4 +1,4 @@
-"""Commands that only look: ``status``, ``corrections``, ``predict`` and ``score``."""
+"""Commands that only look: ``status``, ``corrections``, ``predict``, ``best`` and ``score``."""
 
 from __future__ import annotations
 
@@ -140,6 +140,40 @@ def predict(
     _deliver(columns, rows, output, comma, shape, last=2)
 
 
+def best(where: Where = DEFAULT, name: Name = None, shape: Shape = Format.table) -> None:
+    """The best point so far, with what is predicted there: for campaigns that minimize or maximize.
+
+    \b
+    Examples:
+      ridgeway best
+      ridgeway best --format json
+    """
+    campaign = opened(where, name)
+    with shown_progress(campaign):
+        found = campaign.best()
+    trial, seen, (low, high) = found.trial, found.observed, found.interval
+    record = {
+        "trial": trial.id,
+        "inputs": trial.inputs,
+        "outcome": trial.value,
+        "predicted": found.value,
+        "interval": [low, high],
+        "best_outcome": seen.value,
+        "best_outcome_trial": seen.id,
+    }
+    width = max(len(label) for label in campaign.setup.labels)
+    lines = [
+        f"{campaign.setup.goal} {campaign.setup.output_label}: trial {trial.id} is best so far",
+        *(f"  {label:<{width}}  {x:g}" for label, x in zip(campaign.setup.labels, trial.x.tolist(), strict=True)),
+        f"predicted {found.value:.5g} (95 % interval {low:.5g} to {high:.5g}), observed {trial.value:.5g}",
+    ]
+    if seen.id != trial.id:
+        lines += _wrapped(
+            f"Trial {seen.id} had the best outcome, {seen.value:.5g}; as far as the model can tell that was luck."
+        )
+    show_record(record, shape, "\n".join(lines))
+
+
 def score(
     file: Sheet,
     top: Annotated[int, typer.Option("--top", help="How many of the best to show.", **numbers.whole(1))] = 10,
@@ -185,7 +219,8 @@ def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
     kind = (
         "a pool of candidates" if setup.inputs is None else f"{len(setup.names):,} input{'s' * (len(setup.names) > 1)}"
     )
-    lines = [f"Campaign {campaign.name!r}: {kind}, output {setup.output_label}", f"  {table.counted(trials)}"]
+    what = "output" if setup.goal == "learn" else setup.goal
+    lines = [f"Campaign {campaign.name!r}: {kind}, {what} {setup.output_label}", f"  {table.counted(trials)}"]
     pending, at = [trial for trial in trials if trial.state == "asked"], now()
     if pending:
         numbers = ", ".join(str(trial.id) for trial in pending[:8]) + (", ..." if len(pending) > 8 else "")

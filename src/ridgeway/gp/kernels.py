@@ -57,6 +57,10 @@ class SquaredExponential:
         g = np.exp(-0.5 * s)
         return g, -0.5 * g, 0.25 * g
 
+    def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
+        """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``."""
+        return rng.standard_normal((n, d))
+
 
 @dataclass(frozen=True)
 class Matern32:
@@ -76,6 +80,10 @@ class Matern32:
         second = np.divide(2.25 * e, a, out=np.zeros_like(a), where=a > 0)
         return (1.0 + a) * e, -1.5 * e, second
 
+    def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
+        """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``: Student's t of 3 degrees."""
+        return rng.standard_normal((n, d)) * np.sqrt(3.0 / rng.chisquare(3.0, (n, 1)))
+
 
 @dataclass(frozen=True)
 class Matern52:
@@ -91,6 +99,10 @@ class Matern52:
         a = np.sqrt(5.0 * s)
         e = np.exp(-a)
         return (1.0 + a + a * a / 3.0) * e, -(5.0 / 6.0) * (1.0 + a) * e, (25.0 / 12.0) * e
+
+    def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
+        """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``: Student's t of 5 degrees."""
+        return rng.standard_normal((n, d)) * np.sqrt(5.0 / rng.chisquare(5.0, (n, 1)))
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,10 @@ class RationalQuadratic:
         g = base**-self.shape
         first = -0.5 * g / base
         return g, first, -0.5 * (self.shape + 1.0) / self.shape * first / base
+
+    def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
+        """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``: a scale mixture of Gaussians."""
+        return rng.standard_normal((n, d)) * np.sqrt(rng.gamma(self.shape, 1.0 / self.shape, (n, 1)))
 
 
 _BUILT_IN: dict[str, type[Any]] = {

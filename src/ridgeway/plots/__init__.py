@@ -11,11 +11,13 @@
 from ridgeway.plots.information import information
 from ridgeway.plots.inputs import importance, weights
 from ridgeway.plots.response import contour, pairs, response, surface
+from ridgeway.plots.search import best_so_far
 from ridgeway.plots.static import save
 from ridgeway.plots.theme import template, themed
 from ridgeway.plots.trust import coverage, dimensions, left_out, optima, subspace
 
 __all__ = [
+    "best_so_far",
     "contour",
     "coverage",
     "dimensions",

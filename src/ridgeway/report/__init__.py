@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ridgeway import checks, files
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.belief.belief import Belief
-from ridgeway.report import next_experiments, sections, sentences, subject, warnings
+from ridgeway.report import best_point, next_experiments, sections, sentences, subject, warnings
 from ridgeway.report.content import Content, Section, present
 from ridgeway.report.facts import Facts, facts
 from ridgeway.report.page import page
@@ -89,6 +89,7 @@ def content(
         _sentences(found, about),
         warnings.warnings(belief, found.calibration, found.angle, about.observed.called),
         (
+            *best_point.best_point(about, found),
             sections.response(found, about),
             sections.inputs(found),
             next_experiments.without_learner(found)

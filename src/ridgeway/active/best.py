@@ -1,0 +1,58 @@
+"""``Best``: the best point of an optimisation so far, with what is predicted there and what was observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgeway.active.alternatives import Averaged
+from ridgeway.active.history import Record
+from ridgeway.types import Array
+
+_PROBABILITIES = (0.025, 0.5, 0.975)
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The observed point with the best predicted value, and the one with the best outcome.
+
+    Attributes
+    ----------
+    x
+        The point, ``(D,)``.
+    index
+        Its place among the observations.
+    value
+        What ``f`` is predicted to be there, without noise.
+    interval
+        The central 95 % of that prediction.
+    observed_x, observed_index, observed_value
+        The point with the best outcome, its place and that outcome: with noise it may be another, by luck.
+    """
+
+    x: Array
+    index: int
+    value: float
+    interval: tuple[float, float]
+    observed_x: Array
+    observed_index: int
+    observed_value: float
+
+
+def best_of(averaged: Averaged, record: Record, sign: float) -> Best:
+    """The best of the observations of ``record``; ``sign`` is 1 where the least is best and -1 where the largest is."""
+    mixture, warp = averaged
+    mean = mixture.predict(record.X).mean
+    index, observed = int(np.argmin(sign * mean)), int(np.argmin(sign * record.y))
+    # Quantiles and medians go through the warp unharmed; a mean would not, where the warp bends.
+    low, middle, high = warp.inverse(mixture.quantiles(record.X[index : index + 1], _PROBABILITIES)[0])
+    return Best(
+        x=record.X[index].copy(),
+        index=index,
+        value=float(middle),
+        interval=(float(low), float(high)),
+        observed_x=record.X[observed].copy(),
+        observed_index=observed,
+        observed_value=float(record.y[observed]),
+    )

@@ -1,0 +1,183 @@
+"""``DrawnFunction``: one function that the data allow, drawn with its embedding, and where it is best.
+
+A mode of a belief is drawn by its weight, then hyperparameters around it, then a function from the process with
+those: a sum of random waves from the prior, corrected to agree with a noisy observation of each outcome (Matheron's
+rule; Wilson et al. 2020). It costs a few matrix products a point, and so does its gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ridgeway.active.pool_coordinates import BLOCK_ROWS, PoolView
+from ridgeway.belief.belief import Belief
+from ridgeway.belief.belief_mixture import BeliefMixture
+from ridgeway.blas import blas_threads
+from ridgeway.gp.embeddings import towards
+from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.process import LOG_OUTPUT_SCALE, MEAN, N_GLOBAL
+from ridgeway.types import Array, Inputs
+
+_ROWS = 4096  # points whose waves are summed at a time
+
+
+@dataclass(frozen=True)
+class ThompsonSettings:
+    """How a function is drawn.
+
+    Attributes
+    ----------
+    waves
+        Waves of the prior's part: their sum is nearly Gaussian.
+    promising
+        Observations near which a search for the function's best point begins.
+    """
+
+    waves: int = 1024
+    promising: int = 8
+
+
+DEFAULT = ThompsonSettings()
+
+
+@runtime_checkable
+class SpectralKernel(Protocol):
+    """A kernel whose spectrum can be drawn from."""
+
+    def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
+        """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A drawn function of scaled inputs: ``mean + gamma waves(u) + k(u, U) weights`` with ``u = R x``."""
+
+    R: Array  # (d, D)
+    kernel: Kernel
+    gamma: float
+    mean: float
+    U: Array  # (N, d) of the data
+    weights: Array  # (N,)
+    frequencies: Array  # (waves, d)
+    phases: Array  # (waves,)
+
+    def __call__(self, X: Array) -> Array:
+        """Values at scaled inputs ``X (n, D)``."""
+        u = X @ self.R.T
+        k = self.gamma**2 * self.kernel.value(cdist(u, self.U, "sqeuclidean"))
+        result: Array = self.mean + self.waves(u) + k @ self.weights
+        return result
+
+    def waves(self, u: Array) -> Array:
+        """The prior's part."""
+        result: Array = self._amplitude * np.cos(u @ self.frequencies.T + self.phases).sum(axis=1)
+        return result
+
+    def gradient(self, X: Array) -> Array:
+        """Gradients in scaled inputs, ``(n, D)``."""
+        u = X @ self.R.T
+        by_u = -self._amplitude * np.sin(u @ self.frequencies.T + self.phases) @ self.frequencies
+        slope = self.kernel.derivatives(cdist(u, self.U, "sqeuclidean"))[1]
+        by_u += towards(2.0 * self.gamma**2 * slope * self.weights, u, self.U)
+        result: Array = by_u @ self.R
+        return result
+
+    @property
+    def _amplitude(self) -> float:
+        return self.gamma * float(np.sqrt(2.0 / self.phases.shape[0]))
+
+
+def drawn_path(belief: Belief, rng: np.random.Generator, settings: ThompsonSettings = DEFAULT) -> Path:
+    """A function and its embedding drawn from ``belief``, outputs standardised."""
+    kernel = belief.kernel
+    if not isinstance(kernel, SpectralKernel):
+        raise TypeError(f"kernel must have frequencies() where functions are drawn from it, got {kernel!r}")
+    index = int(rng.choice(len(belief.components), p=[c.weight for c in belief.components]))
+    component = belief.components[index]
+    theta = component.gp.theta + component.factor @ rng.standard_normal(component.factor.shape[1])
+    R = belief.embedding_posterior.sample(component, theta[None, :-N_GLOBAL], rng)[0]
+    gp = component.posterior.condition(theta)
+    gamma = float(np.exp(theta[LOG_OUTPUT_SCALE]))
+    U = belief.space.scaling.scaled(belief.X) @ R.T
+    none = np.zeros(U.shape[0])
+    frequencies = kernel.frequencies(settings.waves, U.shape[1], rng)
+    phases = rng.uniform(0.0, 2.0 * np.pi, settings.waves)
+    prior = Path(R, kernel, gamma, float(theta[MEAN]), U, none, frequencies, phases)
+    noise = np.sqrt(gp.noise_diagonal) * rng.standard_normal(U.shape[0])
+    K = gamma**2 * kernel.value(cdist(U, U, "sqeuclidean")) + np.diag(gp.noise_diagonal)
+    return replace(prior, weights=np.linalg.solve(K, gp.data.y - prior.mean - prior.waves(U) - noise))
+
+
+@dataclass(frozen=True)
+class DrawnFunction:
+    """A function drawn from a mixture of beliefs; each pending point makes the next draw another one.
+
+    ``sign`` is 1 where the least value is looked for and -1 where the largest is.
+    """
+
+    mixture: BeliefMixture
+    sign: float
+    seed: int = 0
+    pending: Array | None = None  # (n, D)
+    settings: ThompsonSettings = DEFAULT
+
+    @property
+    def beliefs(self) -> tuple[Belief, ...]:
+        """The belief that the function was drawn from."""
+        return (self._belief,)
+
+    @property
+    def known_inputs(self) -> Array:
+        """Inputs of all observations and pending points, ``(n, D)``."""
+        X = self._belief.X
+        return X if self.pending is None else np.vstack([X, self.pending])
+
+    @cached_property
+    def promising(self) -> Array:
+        """The observations where the drawn function is best, ``(k, D)``."""
+        X = self._belief.X
+        result: Array = X[np.argsort(-self.score(None, X), kind="stable")[: self.settings.promising]]
+        return result
+
+    def given(self, X: Array) -> DrawnFunction:
+        """With the points ``X (n, D)`` pending as well."""
+        return replace(self, pending=X if self.pending is None else np.vstack([self.pending, X]))
+
+    def score(self, acquisition: Any, X: Inputs) -> Array:
+        """Values of the drawn function at ``X (n, D)``, larger where it is better, outputs standardised."""
+        scaling = self._belief.space.scaling
+        with blas_threads(self._belief.y.shape[0]):
+            parts = [self._path(scaling.scaled(X[i : i + _ROWS])) for i in range(0, X.shape[0], _ROWS)]
+        return -self.sign * np.concatenate([np.zeros(0), *parts])
+
+    def score_with_gradient(self, acquisition: Any, X: Array) -> tuple[Array, Array]:
+        """The same of a few points, and their gradients ``(n, D)``."""
+        scaling = self._belief.space.scaling
+        scaled = scaling.scaled(X)
+        with blas_threads(self._belief.y.shape[0]):
+            return -self.sign * self._path(scaled), -self.sign * self._path.gradient(scaled) / scaling.half_width
+
+    def pool_scores(self, acquisition: Any, view: PoolView) -> Array:
+        """Scores of every point of a pool, ``(M,)``."""
+        return np.concatenate([self.score(acquisition, points) for _, points in view.pool.blocks(BLOCK_ROWS)])
+
+    @cached_property
+    def _drawn(self) -> tuple[Belief, Path]:
+        n_pending = 0 if self.pending is None else self.pending.shape[0]
+        rng = np.random.default_rng([self.seed, n_pending])
+        belief = self.mixture.beliefs[int(rng.choice(len(self.mixture.beliefs), p=self.mixture.weights))]
+        with blas_threads(belief.y.shape[0]):
+            return belief, drawn_path(belief, rng, self.settings)
+
+    @property
+    def _belief(self) -> Belief:
+        return self._drawn[0]
+
+    @property
+    def _path(self) -> Path:
+        return self._drawn[1]

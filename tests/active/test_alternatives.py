@@ -1,0 +1,72 @@
+"""The embedding against models without one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ridgeway as rw
+from ridgeway.active import alternatives
+from ridgeway.active.alternatives import AlternativeSettings
+from tests.active.learner_problem import LOWER, UPPER, make
+
+
+def told(function, n=24, D=3, **options):
+    learner = make(embedding=rw.Linear(1), goal="minimize", acquisition=None, **options)
+    X = np.random.default_rng(0).uniform(LOWER, UPPER, (n, 3))
+    learner.tell(X, np.apply_along_axis(function, 1, 2.0 * (X - LOWER) / (UPPER - LOWER) - 1.0))
+    return learner
+
+
+def weight(learner, model):
+    mixture = learner.averaged.mixture
+    return sum(w for belief, w in zip(mixture.beliefs, mixture.weights, strict=True) if belief.model == model)
+
+
+def test_the_data_decide():
+    """A ridge in one direction, and a function that has none."""
+    assert weight(told(lambda z: np.sin(3.0 * (z @ [0.5, 0.6, -0.6]))), rw.Linear(1)) > 0.8
+    assert weight(told(lambda z: z @ z + 0.3 * np.cos(4 * z[0])), rw.Linear(1)) < 0.2
+
+
+def test_outcomes_are_warped_and_the_learners_own_belief_is_not():
+    learner = told(lambda z: np.exp(4.0 * z.sum()))
+    mixture, warp = learner.averaged
+    np.testing.assert_allclose(warp.inverse(mixture.beliefs[0].y), learner.y, rtol=1e-9)
+    assert np.ptp(mixture.beliefs[0].y) < 0.1 * np.ptp(learner.y)
+    np.testing.assert_array_equal(learner.belief.y, learner.y)
+
+
+def test_known_noise_is_warped_with_its_outcome():
+    learner = make(embedding=rw.Linear(1), goal="minimize", acquisition=None)
+    X = np.random.default_rng(0).uniform(LOWER, UPPER, (12, 3))
+    y = np.exp(np.linspace(0.0, 6.0, 12))
+    learner.tell(X, y, noise_variance=np.full(12, 4.0))
+    mixture, warp = learner.averaged
+    belief = mixture.beliefs[0]
+    noise = belief.posterior.data.noise * belief.output.scale**2
+    assert warp.slope(y).min() < 0.2
+    np.testing.assert_allclose(noise - noise.min(), 4.0 * (warp.slope(y) ** 2 - warp.slope(y).min() ** 2), atol=1e-6)
+
+
+def test_many_inputs_share_a_length_scale():
+    few = AlternativeSettings(most_diagonal=2)
+    learner = told(lambda z: z @ z)
+    models = {str(m) for m in alternatives._models(3, few)}
+    assert models == {str(rw.Isotropic())}
+    found = alternatives.averaged(learner.belief, learner.record, learner._refit, 1.0, few)
+    assert all(belief.model != rw.Diagonal() for belief in found.mixture.beliefs)
+
+
+def test_they_depend_on_nothing_but_the_observations_and_the_belief():
+    learner = told(lambda z: z @ z)
+    again = alternatives.averaged(learner.belief, learner.record, learner._refit, 1.0)
+    np.testing.assert_array_equal(again.mixture.weights, learner.averaged.mixture.weights)
+
+
+def test_learning_has_no_alternatives():
+    learner = make()
+    X = np.random.default_rng(0).uniform(LOWER, UPPER, (6, 3))
+    learner.tell(X, X[:, 0])
+    with pytest.raises(ValueError, match="goal must be"):
+        _ = learner.averaged
