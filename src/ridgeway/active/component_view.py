@@ -19,7 +19,7 @@ from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, ConditionedGP
 from ridgeway.inference.mixture import Component
 from ridgeway.types import Array
 
-Spread = Literal["bbq", "mgp"]
+Spread = Literal["map", "bbq", "mgp"]
 
 
 class ReducedPoints(NamedTuple):
