@@ -5,7 +5,8 @@ Each is a function of a belief and points, in the user's units::
     bald(belief, X)                 # (n,) nats
     bald.with_gradient(belief, X)   # the same, and the exact gradient in X, (n, D)
 
-A new one is a frozen dataclass with a ``name`` and what :class:`Acquisition` asks for.
+A new one is a frozen dataclass with a ``name`` and what :class:`Acquisition` asks for. One that is not a function of
+the two variances, such as those of BoTorch, is a :class:`PointAcquisition`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,25 @@ class Acquisition(Protocol):
 
     @property
     def jointly(self) -> Acquisition:
+        """The acquisition for the points of a batch, each chosen given those before it."""
+
+
+@runtime_checkable
+class PointAcquisition(Protocol):
+    """An acquisition that scores points by itself: it may use whatever a belief says, not the two variances alone."""
+
+    @property
+    def name(self) -> str:
+        """The name that it is stored by."""
+
+    def scores(self, pending: PendingBelief, X: Array) -> Array:
+        """Scores ``(n,)`` of points ``X (n, D)`` given the pending ones."""
+
+    def scores_with_gradient(self, pending: PendingBelief, X: Array) -> tuple[Array, Array]:
+        """Scores ``(n,)`` and gradients ``(n, D)``."""
+
+    @property
+    def jointly(self) -> PointAcquisition:
         """The acquisition for the points of a batch, each chosen given those before it."""
 
 
@@ -110,12 +130,54 @@ uncertainty = Uncertainty()
 BY_NAME: dict[str, Acquisition] = {"bald": bald, "information": information, "uncertainty": uncertainty}
 
 
-def resolve(acquisition: Any) -> Acquisition:
-    """An acquisition from its name, or itself."""
+#: What the names of BoTorch's acquisitions begin with, where a learner is stored.
+OF_BOTORCH = "botorch:"
+
+
+@dataclass(frozen=True)
+class NotHere:
+    """The name of a BoTorch acquisition, which was stored without the function that makes it."""
+
+    name: str
+
+    @property
+    def jointly(self) -> NotHere:
+        return self
+
+    def scores(self, pending: PendingBelief, X: Array) -> Array:
+        raise ValueError(
+            f"acquisition {self.name!r} is made by a function, which cannot be stored: hand it over again as acquisition"
+        )
+
+    def scores_with_gradient(self, pending: PendingBelief, X: Array) -> tuple[Array, Array]:
+        return self.scores(pending, X), X
+
+
+def resolve(acquisition: Any) -> Acquisition | PointAcquisition:
+    """An acquisition from its name, itself, or by the function that makes a BoTorch acquisition for a model."""
+    if isinstance(acquisition, str) and acquisition.startswith(OF_BOTORCH):
+        return NotHere(acquisition)
     if isinstance(acquisition, str):
         return BY_NAME[checks.choice(acquisition, tuple(BY_NAME), "acquisition")]
-    if not isinstance(acquisition, Acquisition):
-        raise TypeError(f"acquisition must be a name or have value(), slopes() and jointly, got {acquisition!r}")
+    if isinstance(acquisition, Acquisition | PointAcquisition):
+        return acquisition
+    if callable(acquisition):
+        from ridgeway.botorch.made_acquisition import MadeAcquisition
+
+        return MadeAcquisition(acquisition)
+    raise TypeError(
+        "acquisition must be a name, have value(), slopes() and jointly, or be a function that makes a BoTorch "
+        f"acquisition for a model, got {acquisition!r}"
+    )
+
+
+def handed_over(stored: str, acquisition: Any) -> Any:
+    """The acquisition that was stored by this name: itself, where it had to be handed over again."""
+    if acquisition is None:
+        return stored
+    name = resolve(acquisition).name
+    if name != stored:
+        raise ValueError(f"acquisition must be the one that was stored, {stored!r}, got {name!r}")
     return acquisition
 
 
@@ -127,14 +189,20 @@ def outlook_of(belief: Belief, known_noise: float = 0.0) -> PendingBelief:
     return PendingBelief(belief, "bbq" if belief.marginal == "bbq" else "mgp", known_noise=known_noise)
 
 
-def score(acquisition: Acquisition, pending: PendingBelief, X: Any) -> Array:
+def score(acquisition: Acquisition | PointAcquisition, pending: PendingBelief, X: Any) -> Array:
     """Scores ``(n,)`` of points given the pending ones."""
+    if isinstance(acquisition, PointAcquisition):
+        return acquisition.scores(pending, X)
     with blas_threads(pending.belief.y.shape[0]):
         return acquisition.value(pending.moments(pending.reduced(X)), pending.noise)
 
 
-def score_with_gradient(acquisition: Acquisition, pending: PendingBelief, X: Array) -> tuple[Array, Array]:
+def score_with_gradient(
+    acquisition: Acquisition | PointAcquisition, pending: PendingBelief, X: Array
+) -> tuple[Array, Array]:
     """Scores ``(n,)`` and gradients ``(n, D)`` of a few points given the pending ones."""
+    if isinstance(acquisition, PointAcquisition):
+        return acquisition.scores_with_gradient(pending, X)
     with blas_threads(pending.belief.y.shape[0]):
         moments, adjoint = pending.pull_back(pending.reduced(X), lambda m: acquisition.slopes(m, pending.noise))
         return acquisition.value(moments, pending.noise), pending.gradient(X, adjoint)

@@ -15,7 +15,7 @@ from ridgeway import checks
 from ridgeway import progress as progresses
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active import display, learner_storage, maximize
-from ridgeway.active.acquisition import Acquisition
+from ridgeway.active.acquisition import Acquisition, PointAcquisition
 from ridgeway.active.design import Design, default_size
 from ridgeway.active.history import Record
 from ridgeway.active.pending import PendingBelief
@@ -64,7 +64,9 @@ class ActiveLearner:
     acquisition
         ``"information"`` (the default: the information of a noisy observation about the hyperparameters),
         ``"bald"`` (the paper's: the information of the function's value without noise), ``"uncertainty"``,
-        ``"random"``, ``"latin-hypercube"``, or an object as in :mod:`ridgeway.acquisition`.
+        ``"random"``, ``"latin-hypercube"``, an object as in :mod:`ridgeway.acquisition`, or a function that makes a
+        BoTorch acquisition for a model: ``lambda model: UpperConfidenceBound(model, 2.0)``. It is called with an
+        :class:`ridgeway.botorch.EmbeddingGP` at each choice.
     n_initial
         Points that fill the space before the model chooses; observations that were not asked for count as
         such. By default ``2 d + 4``, at least 6. A Latin hypercube is drawn for this many at a time.
@@ -98,7 +100,7 @@ class ActiveLearner:
         self,
         space: Space,
         embedding: Embedding = Linear(2),  # noqa: B008 - frozen
-        acquisition: str | Acquisition = "information",
+        acquisition: str | Acquisition | PointAcquisition | Callable[[Any], Any] = "information",
         kernel: str | Kernel = "se",
         inference: str = "nested",
         marginal: Marginal = "mgp",
@@ -412,11 +414,16 @@ class ActiveLearner:
 
     @classmethod
     def from_dict(
-        cls, state: dict[str, Any], points: Any = None, kernel: Kernel | None = None, progress: GivenProgress = None
+        cls,
+        state: dict[str, Any],
+        points: Any = None,
+        kernel: Kernel | None = None,
+        progress: GivenProgress = None,
+        acquisition: Any = None,
     ) -> ActiveLearner:
         """The learner that :meth:`to_dict` described, exactly where it was.
 
         A pool that was made from an array needs its ``points`` again; a kernel that is not built in has to be
-        passed as ``kernel``.
+        passed as ``kernel``, and the function that makes a BoTorch acquisition as ``acquisition``.
         """
-        return learner_storage.from_dict(cls, state, points, kernel, progress)
+        return learner_storage.from_dict(cls, state, points, kernel, progress, acquisition)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from ridgeway.active import acquisition as acquisitions
-from ridgeway.active.acquisition import Acquisition
+from ridgeway.active.acquisition import Acquisition, PointAcquisition
 from ridgeway.active.box import Box
 from ridgeway.active.component_view import ReducedPoints
 from ridgeway.active.pending import PendingBelief
@@ -90,7 +90,7 @@ class Choice(NamedTuple):
 def over_pool(
     view: PoolView,
     pending: PendingBelief,
-    acquisition: Acquisition,
+    acquisition: Acquisition | PointAcquisition,
     n: int,
     free: npt.NDArray[np.bool_],
     settings: MaximizeSettings | None = None,
@@ -129,11 +129,14 @@ def _leading(scores: Array, free: npt.NDArray[np.bool_], most: int) -> npt.NDArr
     return candidates[np.argpartition(-scores[candidates], most)[:most]]
 
 
-def pool_scores(view: PoolView, pending: PendingBelief, acquisition: Acquisition) -> Array:
+def pool_scores(view: PoolView, pending: PendingBelief, acquisition: Acquisition | PointAcquisition) -> Array:
     """Scores of every point of a pool, ``(M,)``."""
     belief = pending.belief
     scores = np.empty(len(view.pool))
     for rows, z, rho in view.blocks(belief.space):
+        if isinstance(acquisition, PointAcquisition):
+            scores[rows] = acquisition.scores(pending, np.asarray(view.pool.points[rows], dtype=float))
+            continue
         cross = np.zeros((z.shape[0], 0))
         if pending.n_pending:
             cross = pending.cross(np.asarray(view.pool.points[rows], dtype=float), z)
@@ -145,7 +148,7 @@ def pool_scores(view: PoolView, pending: PendingBelief, acquisition: Acquisition
 def over_box(
     box: Box,
     pending: PendingBelief,
-    acquisition: Acquisition,
+    acquisition: Acquisition | PointAcquisition,
     n: int,
     rng: np.random.Generator,
     settings: MaximizeSettings | None = None,
@@ -165,7 +168,11 @@ def over_box(
 
 
 def _best_in_box(
-    box: Box, pending: PendingBelief, acquisition: Acquisition, rng: np.random.Generator, settings: MaximizeSettings
+    box: Box,
+    pending: PendingBelief,
+    acquisition: Acquisition | PointAcquisition,
+    rng: np.random.Generator,
+    settings: MaximizeSettings,
 ) -> tuple[Array, float, bool]:
     sample = box.latin_hypercube(settings.sample, rng)
     scores = acquisitions.score(acquisition, pending, sample)
@@ -184,7 +191,11 @@ def _best_in_box(
 
 
 def _embedded_starts(
-    box: Box, pending: PendingBelief, acquisition: Acquisition, rng: np.random.Generator, settings: MaximizeSettings
+    box: Box,
+    pending: PendingBelief,
+    acquisition: Acquisition | PointAcquisition,
+    rng: np.random.Generator,
+    settings: MaximizeSettings,
 ) -> Array:
     """The best inputs found by a search over ``u``, ``(k, D)``."""
     preimage = Preimage.of(pending.belief, box.bounds, settings.preimage)
@@ -211,7 +222,11 @@ def _embedded_starts(
 
 
 def climb(
-    box: Box, pending: PendingBelief, acquisition: Acquisition, X: Array, settings: MaximizeSettings | None = None
+    box: Box,
+    pending: PendingBelief,
+    acquisition: Acquisition | PointAcquisition,
+    X: Array,
+    settings: MaximizeSettings | None = None,
 ) -> tuple[Array, Array]:
     """Local maxima of the score near each of ``X (k, D)``, and their scores.
 
