@@ -146,7 +146,8 @@ class NotHere:
 
     def scores(self, pending: PendingBelief, X: Array) -> Array:
         raise ValueError(
-            f"acquisition {self.name!r} is made by a function, which cannot be stored: hand it over again as acquisition"
+            f"acquisition {self.name!r} is made by a function of Python, which cannot be stored: "
+            "hand it over again as acquisition=... where this is opened"
         )
 
     def scores_with_gradient(self, pending: PendingBelief, X: Array) -> tuple[Array, Array]:

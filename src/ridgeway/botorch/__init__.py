@@ -2,5 +2,7 @@
 
 from ridgeway.botorch.embedding_gp import EmbeddingGP
 from ridgeway.botorch.information import qInformation
+from ridgeway.botorch.made_acquisition import MadeAcquisition
+from ridgeway.botorch.marginal_model import MarginalModel
 
-__all__ = ["EmbeddingGP", "qInformation"]
+__all__ = ["EmbeddingGP", "MadeAcquisition", "MarginalModel", "qInformation"]

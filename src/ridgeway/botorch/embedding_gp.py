@@ -7,25 +7,16 @@ later condition that Gaussian, so they teach the hyperparameters as well as the 
 
 from __future__ import annotations
 
-import copy
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
-from botorch.acquisition.objective import PosteriorTransform
-from botorch.models.gpytorch import GPyTorchModel
-from botorch.models.model import FantasizeMixin
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
-from botorch.posteriors import Posterior
-from botorch.posteriors.gpytorch import GPyTorchPosterior
 from botorch.utils.datasets import SupervisedDataset
 from gpytorch.constraints import Positive
-from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.mlls import MarginalLogLikelihood
-from linear_operator import to_linear_operator
-from linear_operator.utils.cholesky import psd_safe_cholesky
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -35,34 +26,16 @@ from ridgeway.belief import storage
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit import fit
 from ridgeway.botorch.joint import Joint
+from ridgeway.botorch.joint_model import JointModel
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.linear import Linear
+from ridgeway.gpytorch.tensor_moments import TensorMoments
 from ridgeway.types import Array
 
 MARGINALS: tuple[Spread, ...] = ("map", "bbq", "mgp")
 
 
-class TensorMoments(NamedTuple):
-    """Moments of ``f`` at ``q`` points, with any batch shape before them."""
-
-    mean: Tensor  # (..., q)
-    covariance: Tensor  # (..., q, q) with the hyperparameters integrated out
-    plain: Tensor  # (..., q, q) at the modes of the hyperparameters
-
-
-class Added(NamedTuple):
-    """Observations that a model was conditioned on after its fit, as the model sees them: transformed."""
-
-    X: Tensor  # (..., n, D)
-    Y: Tensor  # (..., n), its batch shape may be longer
-    noise: Tensor  # (..., n) variances
-
-    def and_also(self, X: Tensor, Y: Tensor, noise: Tensor) -> Added:
-        """With more observations after these."""
-        return Added(*(_joined(a, b, dim) for a, b, dim in zip(self, (X, Y, noise), (-2, -1, -1), strict=True)))
-
-
-class EmbeddingGP(GPyTorchModel, FantasizeMixin):
+class EmbeddingGP(JointModel):
     """A Gaussian process on a learned embedding, as a BoTorch model with one output.
 
     It is fitted by evidence when it is first asked, or by :meth:`fit`, which ``fit_gpytorch_mll`` calls.
@@ -92,7 +65,6 @@ class EmbeddingGP(GPyTorchModel, FantasizeMixin):
     """
 
     likelihood: GaussianLikelihood
-    _num_outputs = 1
 
     def __init__(
         self,
@@ -125,7 +97,6 @@ class EmbeddingGP(GPyTorchModel, FantasizeMixin):
             self.outcome_transform = outcome_transform.eval()
         self.likelihood = GaussianLikelihood(noise_constraint=Positive()).to(train_X).requires_grad_(False)
         self._belief: Belief | None = None
-        self._added: Added | None = None
 
     @classmethod
     def from_belief(cls, belief: Belief, marginal: Spread = "mgp") -> EmbeddingGP:
@@ -194,21 +165,18 @@ class EmbeddingGP(GPyTorchModel, FantasizeMixin):
         known = None if Yvar is None else _numpy(Yvar)[:, 0]
         self.belief = belief if same else belief.condition_on(_numpy(X), _numpy(Y)[:, 0], known)
 
-    def load_state_dict(self, state_dict: Any, strict: bool = True, keep_transforms: bool = True, **options: Any) -> Any:
+    def load_state_dict(
+        self, state_dict: Any, strict: bool = True, keep_transforms: bool = True, assign: bool = False
+    ) -> Any:
         """As any module; transforms act on the data anew, so both values of ``keep_transforms`` mean the same."""
         extra = state_dict.get("_extra_state")
         rest = {key: value for key, value in state_dict.items() if key != "_extra_state"}
-        result = torch.nn.Module.load_state_dict(self, {**rest, "_extra_state": torch.empty(0)}, strict, **options)
+        result = torch.nn.Module.load_state_dict(self, {**rest, "_extra_state": torch.empty(0)}, strict, assign)
         if extra is not None:  # after the transforms, through which it sees the data
             self.set_extra_state(extra)
         return result
 
     # -- what BoTorch asks -----------------------------------------------------------------
-
-    @property
-    def batch_shape(self) -> torch.Size:
-        """Of the observations that were added, if any."""
-        return torch.Size() if self._added is None else self._added.Y.shape[:-1]
 
     @property
     def train_inputs(self) -> tuple[Tensor]:
@@ -226,70 +194,10 @@ class EmbeddingGP(GPyTorchModel, FantasizeMixin):
     def _revert_to_original_inputs(self) -> None:
         """Nothing to do: :attr:`train_inputs` looks at the mode."""
 
-    def forward(self, X: Tensor) -> MultivariateNormal:
-        """The joint distribution of ``f`` at (transformed) points, outcomes transformed."""
-        found = self.joint_moments(X)
-        return _normal(found.mean, found.covariance)
-
-    def posterior(
-        self,
-        X: Tensor,
-        output_indices: list[int] | None = None,
-        observation_noise: bool | Tensor = False,
-        posterior_transform: PosteriorTransform | None = None,
-        **kwargs: Any,
-    ) -> Posterior:
-        """The joint distribution at ``X (..., q, d)``; see :class:`botorch.models.model.Model`.
-
-        A tensor of ``observation_noise`` is the whole noise, in the space of transformed outcomes.
-        """
-        if output_indices not in (None, [0]):
-            raise ValueError(f"output_indices must be None or [0]: there is one output, got {output_indices}")
-        self.eval()
-        X = self.transform_inputs(X)
-        distribution = self(X)
-        if observation_noise is not False:
-            given = isinstance(observation_noise, Tensor)
-            noise = observation_noise[..., 0] if given else self.noise.to(X)  # type: ignore[index]
-            distribution = _with_noise(distribution, noise)
-        posterior: Posterior = GPyTorchPosterior(distribution=distribution)
-        if hasattr(self, "outcome_transform"):
-            posterior = self.outcome_transform.untransform_posterior(posterior, X=X)
-        return posterior if posterior_transform is None else posterior_transform(posterior=posterior, X=X)
-
-    def condition_on_observations(self, X: Tensor, Y: Tensor, noise: Tensor | None = None, **kwargs: Any) -> Self:
-        """The model given more observations ``X (..., n, d)``, ``Y (..., n, 1)``; nothing is fitted.
-
-        ``noise`` is their variance in the space of transformed outcomes, by default as :attr:`noise`.
-        """
-        self.eval()
-        X = self.transform_inputs(X)
-        if hasattr(self, "outcome_transform"):
-            Y, _ = self.outcome_transform(Y, X=X)
-        return self.get_fantasy_model(X, Y[..., 0], None if noise is None else noise[..., 0])
-
-    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, noise: Tensor | None = None) -> Self:
-        """As :meth:`condition_on_observations`, for what has been transformed: targets are ``(..., n)``."""
-        variance = (self.noise.to(inputs) if noise is None else noise).expand(targets.shape)
-        more = (inputs, targets, variance)
-        other = copy.copy(self)  # not a deep copy: fantasies may carry gradients
-        other._added = Added(*more) if self._added is None else self._added.and_also(*more)
-        return other
-
-    # -- joint moments ---------------------------------------------------------------------
-
-    def joint_moments(self, X: Tensor) -> TensorMoments:
-        """At (transformed) points ``X (..., q, d)``, given the observations that were added, too."""
-        joint, added = Joint(self.belief, self.marginal), self._added
-        if added is None:
-            return _moments(X, joint)
-        n, whole = added.X.shape[-2], _joined(added.X.to(X), X, -2)
-        mean, covariance, plain = _moments(whole, joint)
-        noise = torch.diag_embed(added.noise.to(X))
-        of_Y, covariance = _given(n, covariance, noise)
-        mean = mean[..., n:] + ((added.Y.to(X) - mean[..., :n])[..., None, :] @ of_Y)[..., 0, :]
-        shape = mean.shape[:-1] + covariance.shape[-2:]
-        return TensorMoments(mean, covariance.expand(shape), _given(n, plain, noise)[1].expand(shape))
+    def moments_without_added(self, X: Tensor) -> TensorMoments:
+        *batch, q, D = X.shape
+        found = _Differentiable.apply(X.reshape(-1, q, D), Joint(self.belief, self.marginal))
+        return TensorMoments(*(part.reshape(*batch, *part.shape[1:]) for part in found))
 
     def _seen(self) -> tuple[Tensor, Tensor, Tensor | None]:
         """The data through the transforms."""
@@ -315,37 +223,6 @@ class _Differentiable(torch.autograd.Function):
     def backward(ctx: Any, *adjoints: Tensor) -> tuple[Tensor, None]:
         gradient = ctx.evaluated.pull_back(*map(_numpy, adjoints))
         return torch.as_tensor(gradient).to(adjoints[0]), None
-
-
-def _moments(X: Tensor, joint: Joint) -> TensorMoments:
-    *batch, q, D = X.shape
-    found = _Differentiable.apply(X.reshape(-1, q, D), joint)
-    return TensorMoments(*(part.reshape(*batch, *part.shape[1:]) for part in found))
-
-
-def _given(n: int, covariance: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-    """Given the first ``n`` points with this noise: what the others' means are multiplied by, and their covariance."""
-    cross = covariance[..., :n, n:]
-    factor = psd_safe_cholesky(covariance[..., :n, :n] + noise)
-    solved = torch.cholesky_solve(cross.expand(*factor.shape[:-1], cross.shape[-1]), factor)
-    return solved, covariance[..., n:, n:] - cross.mT @ solved
-
-
-def _joined(a: Tensor, b: Tensor, dim: int) -> Tensor:
-    """Along ``dim``, which all dimensions before are a batch of."""
-    shape = torch.broadcast_shapes(a.shape[:dim], b.shape[:dim])
-    return torch.cat([a.expand(shape + a.shape[dim:]), b.expand(shape + b.shape[dim:])], dim=dim)
-
-
-def _with_noise(distribution: MultivariateNormal, noise: Tensor) -> MultivariateNormal:
-    mean = distribution.mean
-    covariance = distribution.covariance_matrix + torch.diag_embed(noise.expand(mean.shape))
-    return _normal(mean, covariance)
-
-
-def _normal(mean: Tensor, covariance: Tensor) -> MultivariateNormal:
-    """A distribution that factorises its covariance when it has to, with jitter where rounding asks for it."""
-    return MultivariateNormal(mean, to_linear_operator(covariance))
 
 
 def _numpy(tensor: Tensor, kind: Any = float) -> Array:

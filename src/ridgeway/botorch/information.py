@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.utils.transforms import concatenate_pending_points, t_batch_mode_transform
 from torch import Tensor
 
-from ridgeway.botorch.embedding_gp import TensorMoments
-
-
-class Informative(Protocol):
-    """A model that knows the covariance of ``f`` with hyperparameters integrated out, and at their mode."""
-
-    @property
-    def noise(self) -> Tensor:
-        """Variance of an observation's noise."""
-
-    def joint_moments(self, X: Tensor) -> TensorMoments:
-        """At transformed points."""
-
-    def transform_inputs(self, X: Tensor) -> Tensor:
-        """The points as the model sees them."""
+from ridgeway.botorch.joint_model import JointModel
 
 
 class qInformation(AcquisitionFunction):  # noqa: N801 - as BoTorch names what is joint in q points
@@ -42,7 +26,7 @@ class qInformation(AcquisitionFunction):  # noqa: N801 - as BoTorch names what i
         Points ``(n, d)`` whose outcomes are on their way.
     """
 
-    def __init__(self, model: Informative, X_pending: Tensor | None = None, noisy: bool = True) -> None:
+    def __init__(self, model: JointModel, X_pending: Tensor | None = None, noisy: bool = True) -> None:
         super().__init__(model=model)
         self.noisy = noisy
         self.set_X_pending(X_pending)

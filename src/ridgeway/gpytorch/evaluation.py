@@ -99,4 +99,5 @@ class Evaluation(torch.nn.Module):
         if total.grad_fn is None:
             return torch.zeros(self.coordinates.size, dtype=torch.bool)
         slopes = torch.autograd.grad(total, list(raw.values()), allow_unused=True)
-        return torch.cat([torch.full((value.numel(),), s is not None) for value, s in zip(raw.values(), slopes, strict=True)])
+        parts = zip(self.coordinates.parts, slopes, strict=True)
+        return torch.cat([torch.full((part.size,), slope is not None) for part, slope in parts])

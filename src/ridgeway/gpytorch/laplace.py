@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from ridgeway.inference.laplace import floor_curvature
 from ridgeway.types import Array
 
 Density = Callable[[Tensor], Tensor]
+_ROUNDING = 1e-9  # nats: log densities that differ by less are the same, and only their gradients tell them apart
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,24 @@ class Laplace:
     curvatures: Tensor  # (k,)
     directions: Tensor  # (P, k) orthonormal
     log_density: float  # log p(y, theta) at the mode
-    decrement: float  # nats that a Newton step would gain
+    gradient: Tensor  # (P,) of that, next to 0
 
     def spread(self, jacobian: Tensor) -> Tensor:
         """``J F`` of derivatives ``J (M, P)``: their squared lengths are variances."""
-        scaled = jacobian * self.width
-        return scaled + ((scaled @ self.directions) * (self.curvatures.rsqrt() - 1.0)) @ self.directions.T
+        return self._narrowed(jacobian * self.width)
+
+    @property
+    def decrement(self) -> float:
+        """Nats that a Newton step would gain."""
+        return 0.5 * float(self.spread(self.gradient[None]).square().sum())
+
+    @property
+    def step(self) -> Tensor:
+        """Newton's, ``F Fᵀ`` times the gradient."""
+        return self.width * self._narrowed(self.spread(self.gradient[None]))[0]
+
+    def _narrowed(self, rows: Tensor) -> Tensor:
+        return rows + ((rows @ self.directions) * (self.curvatures.rsqrt() - 1.0)) @ self.directions.T
 
     @property
     def std(self) -> Tensor:
@@ -98,12 +112,12 @@ def find(evaluation: Evaluation, settings: LaplaceSettings) -> Laplace:
         return evaluation.log_likelihood(at) + log_prior(at)
 
     mode = _climbed(log_density, start, settings)
-    dense = mode.shape[0] <= settings.most_dense
-    found = _dense(log_density, log_prior, mode, settings)[0] if dense else _leading(log_density, log_prior, mode, settings)
-    for _ in range(settings.iterations if dense else 0):
+    measured = _dense if mode.shape[0] <= settings.most_dense else _leading
+    found = measured(log_density, log_prior, mode, settings)
+    for _ in range(settings.iterations):
         if found.decrement < settings.converged_decrement:
             break
-        better = _stepped(log_density, log_prior, found, settings)
+        better = _stepped(partial(measured, log_density, log_prior, settings=settings), found)
         if better is None:  # as near as floating point allows
             break
         found = better
@@ -163,35 +177,14 @@ def _width(log_prior: Density, at: Tensor, settings: LaplaceSettings) -> Tensor:
     return curvature.clamp_min(settings.spread**-2).rsqrt()
 
 
-def _dense(
-    log_density: Density, log_prior: Density, at: Tensor, settings: LaplaceSettings
-) -> tuple[Laplace, Tensor]:
-    """The Gaussian from the whole Hessian, and the step to its centre."""
+def _dense(log_density: Density, log_prior: Density, at: Tensor, settings: LaplaceSettings) -> Laplace:
+    """The Gaussian from the whole Hessian."""
     value, gradient, product = _products(log_density, at)
     width = _width(log_prior, at, settings)
-    columns = [product(unit) for unit in torch.eye(at.shape[0]).to(at)]
-    hessian = torch.stack(columns) * torch.outer(width, width)
+    hessian = torch.stack([product(unit) for unit in torch.eye(at.shape[0]).to(at)]) * torch.outer(width, width)
     values, vectors = torch.linalg.eigh(-0.5 * (hessian + hessian.T))
     curvatures = torch.as_tensor(floor_curvature(values.double().numpy())).to(at)
-    along = (gradient * width) @ vectors
-    decrement = 0.5 * float((along.square() / curvatures).sum())
-    step = width * (vectors @ (along / curvatures))
-    return Laplace(at.detach(), width, curvatures, vectors, value, decrement), step
-
-
-def _stepped(log_density: Density, log_prior: Density, found: Laplace, settings: LaplaceSettings) -> Laplace | None:
-    """After a Newton step, halved until it gains."""
-    _, step = _dense(log_density, log_prior, found.mode, settings)
-    for _ in range(20):
-        try:
-            better = _dense(log_density, log_prior, found.mode + step, settings)[0]
-        except torch.linalg.LinAlgError:
-            step = 0.5 * step
-            continue
-        if better.decrement < found.decrement and better.log_density > found.log_density - 1e-9:
-            return better
-        step = 0.5 * step
-    return None
+    return Laplace(at.detach(), width, curvatures, vectors, value, gradient)
 
 
 def _leading(log_density: Density, log_prior: Density, at: Tensor, settings: LaplaceSettings) -> Laplace:
@@ -207,7 +200,20 @@ def _leading(log_density: Density, log_prior: Density, at: Tensor, settings: Lap
     start = np.random.default_rng(0).standard_normal(p)  # the same at each call
     values, vectors = eigsh(LinearOperator((p, p), beyond_prior, dtype=float), k=min(settings.rank, p - 1), v0=start)
     curvatures = torch.as_tensor(floor_curvature(1.0 + values)).to(at)
-    directions = torch.as_tensor(np.ascontiguousarray(vectors)).to(at)
-    found = Laplace(at.detach(), width, curvatures, directions, value, 0.0)
-    decrement = 0.5 * float(found.spread(gradient[None]).square().sum())
-    return Laplace(at.detach(), width, curvatures, directions, value, decrement)
+    return Laplace(at.detach(), width, curvatures, torch.as_tensor(vectors.copy()).to(at), value, gradient)
+
+
+def _stepped(measured: Callable[..., Laplace], found: Laplace) -> Laplace | None:
+    """After a Newton step, halved until it gains; ``None`` where no step does."""
+    step = found.step
+    for _ in range(20):
+        try:
+            better = measured(at=found.mode + step)
+        except torch.linalg.LinAlgError:  # too far: the covariance is not positive definite there
+            step = 0.5 * step
+            continue
+        gain = better.log_density - found.log_density
+        if gain > _ROUNDING or (gain > -_ROUNDING and better.decrement < found.decrement):
+            return better
+        step = 0.5 * step
+    return None

@@ -1,8 +1,8 @@
 """``marginal``: the paper's marginal GP for any exact GPyTorch model.
 
-Around the mode of the hyperparameters their posterior is a Gaussian. The mean and the variance of ``f`` are expanded in
-the hyperparameters, and what they are uncertain by adds to the variance (paper eqs. 18-19, and BBQ). The derivatives are
-exact, by automatic differentiation of the kernel, the mean function and the noise.
+Around the mode of the hyperparameters their posterior is taken for a Gaussian. How the mean and the variance of ``f``
+change with the hyperparameters says how much their uncertainty adds to the variance (paper eqs. 18-19, and BBQ). These
+derivatives are exact, by automatic differentiation of the kernel, the mean function and the noise.
 """
 
 from __future__ import annotations
@@ -121,9 +121,7 @@ class MarginalGP(torch.nn.Module):
         step = max(1, _AT_ONCE // max(q, 1))
         parts = [self._moments(sets[start : start + step]) for start in range(0, sets.shape[0], step)]
         mean, covariance, plain = (torch.cat(part) for part in zip(*parts, strict=True))
-        return TensorMoments(
-            mean.reshape(*batch, q), covariance.reshape(*batch, q, q), plain.reshape(*batch, q, q)
-        )
+        return TensorMoments(mean.reshape(*batch, q), covariance.reshape(*batch, q, q), plain.reshape(*batch, q, q))
 
     def _moments(self, sets: Tensor) -> TensorMoments:
         s, q, d = sets.shape
@@ -144,7 +142,7 @@ class MarginalGP(torch.nn.Module):
         by_mean, by_variance = (part.reshape(s, q, -1) for part in self._spreads(X, solved))
         with torch.set_grad_enabled(X.requires_grad):
             by_spread = by_variance / variance.sqrt()[..., None]
-            full = marginal_covariance(plain, by_mean @ by_mean.mT, by_spread @ by_spread.mT, self.kind)  # type: ignore[arg-type]
+            full = marginal_covariance(plain, by_mean @ by_mean.mT, by_spread @ by_spread.mT, self.kind)
         return TensorMoments(center, cast(Tensor, full), plain)
 
     def _spreads(self, X: Tensor, solved: Tensor) -> tuple[Tensor, Tensor]:
@@ -159,7 +157,8 @@ class MarginalGP(torch.nn.Module):
             mean, covariance, observed = self.evaluation.prior(at, X)
             cross = covariance[n:, :n]
             of_mean = mean[n:] + cross @ self._alpha - solved @ (mean[:n] + observed @ self._alpha)
-            of_variance = covariance.diagonal()[n:] - 2.0 * (cross * solved).sum(1) + ((solved @ observed) * solved).sum(1)
+            quadratic = ((solved @ observed - 2.0 * cross) * solved).sum(1)
+            of_variance = covariance.diagonal()[n:] + quadratic
             both = jacobian(torch.cat([of_mean, of_variance]), at, keep)
             spreads = self.laplace.spread(both)
         m = X.shape[0]
