@@ -72,7 +72,6 @@ class EmbeddingGP(JointModel):
         train_Y: Tensor,
         train_Yvar: Tensor | None = None,
         embedding: Embedding = Linear(2),  # noqa: B008 - frozen
-        *,
         marginal: Spread = "mgp",
         input_transform: InputTransform | None = None,
         outcome_transform: OutcomeTransform | None = None,
@@ -141,7 +140,7 @@ class EmbeddingGP(JointModel):
         self._belief = belief
         _, _, Yvar = self._seen()
         known = 0.0 if Yvar is None else float(Yvar.mean())
-        self.likelihood.noise = torch.tensor(belief.noise_variance + known).to(self._X)
+        self.likelihood.noise = torch.tensor(belief.noise_variance + known, dtype=torch.double).to(self._X)
 
     @property
     def noise(self) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.acquisition.acquisition import AcquisitionFunction, OneShotAcquisitionFunction
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
 from botorch.utils.sampling import manual_seed
 from torch import Tensor
@@ -72,6 +72,11 @@ class MadeAcquisition:
         made = self.make(model)
         if not isinstance(made, AcquisitionFunction):
             raise TypeError(f"acquisition must be a function that makes a BoTorch acquisition, got {made!r}")
+        if isinstance(made, OneShotAcquisitionFunction):
+            raise TypeError(
+                f"acquisition must score points alone, got {type(made).__name__}, which is maximised in one shot with "
+                "its fantasies: use an EmbeddingGP and optimize_acqf"
+            )
         if waiting is None:
             return made
         if isinstance(made, AnalyticAcquisitionFunction):

@@ -7,7 +7,7 @@ in the same coordinates. GPyTorch's own raw parameters are others (the inverse o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isinf
+from math import isinf, log
 from typing import Any
 
 import torch
@@ -62,8 +62,7 @@ class Coordinate:
             return at
         if isinf(self.lower):
             return -at
-        width = torch.as_tensor(self.upper - self.lower).to(at)
-        return width.log() + torch.nn.functional.logsigmoid(at) + torch.nn.functional.logsigmoid(-at)
+        return log(self.upper - self.lower) + torch.nn.functional.logsigmoid(at) + torch.nn.functional.logsigmoid(-at)
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import gpytorch
 import torch
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.models import ExactGP
 from linear_operator import to_linear_operator
 from torch import Tensor
 
+import gpytorch
 from ridgeway.gpytorch.coordinates import Coordinates
 
 
@@ -70,7 +71,7 @@ class Evaluation(torch.nn.Module):
         mean, _, observed = self.prior(coordinates, self.X[:0])
         factor = torch.linalg.cholesky(observed)
         away = torch.linalg.solve_triangular(factor, (self.y - mean)[:, None], upper=False)
-        constant = 0.5 * self.y.shape[0] * torch.log(torch.tensor(2.0 * torch.pi).to(mean))
+        constant = 0.5 * self.y.shape[0] * math.log(2.0 * math.pi)
         return -0.5 * away.square().sum() - factor.diagonal().log().sum() - constant
 
     def _with(self, raw: dict[str, Tensor], function: Callable[[], Any]) -> Any:

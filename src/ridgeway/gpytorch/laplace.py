@@ -167,7 +167,7 @@ def _products(density: Density, at: Tensor) -> tuple[float, Tensor, Callable[[Te
         (result,) = torch.autograd.grad(gradient, at, vector, retain_graph=True)
         return result
 
-    return float(value), gradient.detach(), product
+    return float(value.detach()), gradient.detach(), product
 
 
 def _width(log_prior: Density, at: Tensor, settings: LaplaceSettings) -> Tensor:
@@ -212,8 +212,7 @@ def _stepped(measured: Callable[..., Laplace], found: Laplace) -> Laplace | None
         except torch.linalg.LinAlgError:  # too far: the covariance is not positive definite there
             step = 0.5 * step
             continue
-        gain = better.log_density - found.log_density
-        if gain > _ROUNDING or (gain > -_ROUNDING and better.decrement < found.decrement):
+        if better.decrement < found.decrement and better.log_density > found.log_density - _ROUNDING:
             return better
         step = 0.5 * step
     return None
