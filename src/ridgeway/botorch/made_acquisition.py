@@ -62,8 +62,10 @@ class MadeAcquisition:
 
     def _made(self, pending: PendingBelief) -> AcquisitionFunction:
         if self._last is None or self._last[0] is not pending:
-            with manual_seed(pending.belief.seed + pending.n_pending):
-                self._last = pending, self._for(pending)
+            with manual_seed(pending.belief.seed + pending.n_pending), torch.no_grad():
+                made = self._for(pending)
+                made(_points(pending.belief.X[:1]))  # some draw their random numbers when they are first asked
+            self._last = pending, made
         return self._last[1]
 
     def _for(self, pending: PendingBelief) -> AcquisitionFunction:
@@ -80,8 +82,7 @@ class MadeAcquisition:
         if waiting is None:
             return made
         if isinstance(made, AnalyticAcquisitionFunction):
-            with torch.no_grad():
-                mean = model.posterior(waiting).mean
+            mean = model.posterior(waiting).mean
             return self.make(model.condition_on_observations(waiting, mean, _noise(pending).expand(mean.shape)))
         made.set_X_pending(waiting)
         return made
