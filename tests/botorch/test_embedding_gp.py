@@ -166,6 +166,7 @@ class TestAsABotorchModel(BotorchTestCase):
         model, X = case().model(), points(2, 3)
         transform = ScalarizedPosteriorTransform(weights=torch.tensor([-2.0]).double(), offset=1.0)
         scalarized = model.posterior(X, posterior_transform=transform)
+        assert scalarized.mean.shape == (2, 3, 1)
         self.assertAllClose(scalarized.mean, 1.0 - 2.0 * model.posterior(X).mean)
         self.assertAllClose(scalarized.variance, 4.0 * model.posterior(X).variance)
 

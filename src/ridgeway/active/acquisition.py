@@ -163,8 +163,13 @@ def resolve(acquisition: Any) -> Acquisition | PointAcquisition:
     if isinstance(acquisition, Acquisition | PointAcquisition):
         return acquisition
     if callable(acquisition):
-        from ridgeway.botorch.made_acquisition import MadeAcquisition
-
+        try:
+            from ridgeway.botorch.made_acquisition import MadeAcquisition
+        except ImportError as error:
+            raise ImportError(
+                f"acquisition {acquisition!r} is a function, which has to make a BoTorch acquisition for a model: that "
+                "needs pip install 'ridgeway[botorch]'"
+            ) from error
         return MadeAcquisition(acquisition)
     raise TypeError(
         "acquisition must be a name, have value(), slopes() and jointly, or be a function that makes a BoTorch "
