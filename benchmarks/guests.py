@@ -125,9 +125,9 @@ def table1_lines(found: list[Divergences]) -> list[str]:
         "|---|---|---|---|",
         f"| `rw.fit(..., Diagonal())` | {cells(ours)} |",
         f"| `marginal` of a GPyTorch model | {cells(guest)} |",
-        f"| difference, paired | {cells(guest - ours)} |",
         "",
-        f"Largest R-hat of the truth's chains: {max(row.r_hat for row in found):.3f}.",
+        f"The largest difference in any repeat is {np.abs(guest - ours).max():.1g}. "
+        f"The largest R-hat of the truth's chains is {max(row.r_hat for row in found):.3f}.",
     ]
 
 
@@ -155,12 +155,9 @@ def spectral_mixture() -> tuple[Model, np.ndarray]:
     rng = np.random.default_rng(2)
     x = np.sort(rng.uniform(0.0, 4.0, 40))
     y = np.sin(2.0 * np.pi * 0.7 * x) + 0.5 * np.sin(2.0 * np.pi * 1.6 * x) + 0.1 * rng.standard_normal(40)
-    priors = {
-        "mixture_means_prior": LogNormalPrior(0.0, 0.7),
-        "mixture_scales_prior": LogNormalPrior(-1.5, 0.7),
-        "mixture_weights_prior": LogNormalPrior(-0.5, 0.7),
-    }
-    kernel = SpectralMixtureKernel(num_mixtures=2, **priors)
+    kernel = SpectralMixtureKernel(num_mixtures=2)
+    for part, center in {"means": 0.0, "scales": -1.5, "weights": -0.5}.items():
+        kernel.register_prior(f"mixture_{part}_prior", LogNormalPrior(center, 0.7), f"mixture_{part}")
     kernel.mixture_means = torch.tensor([0.6, 1.8]).reshape(2, 1, 1)
     kernel.mixture_scales = torch.tensor([0.2, 0.2]).reshape(2, 1, 1)
     return Model(x[:, None], y, kernel, _noise(), _mean()), np.linspace(-0.5, 5.5, 60)[:, None]

@@ -77,7 +77,7 @@ class RidgewayNode(ExternalGenerationNode):
         }
 
     def _points(self, parameters: list[TParameterization]) -> Array:
-        rows = [[float(row[name]) for name in self._inputs.names] for row in parameters]  # type: ignore[arg-type]
+        rows = [[float(row[name]) for name in self._inputs.names] for row in parameters]
         return self._inputs.coordinates(np.array(rows).reshape(len(rows), len(self._inputs.names)))
 
     def _observations(self, experiment: Experiment, data: Data) -> tuple[Array, Array, Array]:
