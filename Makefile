@@ -9,6 +9,7 @@
 # make search rerun the search for modes against the true modes and rewrite docs/search.md
 # make select rerun the choice of experiments and rewrite docs/selection.md
 # make outliers  rerun the fits with outliers and rewrite the table of docs/outliers.md
+# make guests  rerun GPyTorch models beside draws of their hyperparameters and rewrite the tables of docs/howto/gpytorch.md
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test quick lint docs picture bench accuracy search select outliers clean
+.PHONY: demo test quick lint docs picture bench accuracy search select outliers guests clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m ridgeway.cli.demo
@@ -53,6 +54,9 @@ select: $(VENV)/.test
 
 outliers: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outliers.py --jobs $(JOBS) --write docs/outliers.md
+
+guests: $(VENV)/.bench
+	$(BIN)/python benchmarks/guests.py --jobs $(JOBS) --write docs/howto/gpytorch.md
 
 clean:
 	rm -rf $(VENV)

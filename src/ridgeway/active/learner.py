@@ -332,6 +332,11 @@ class ActiveLearner:
         return self._score is not None
 
     @property
+    def counts_nats(self) -> bool:
+        """Whether scores are of Ridgeway's acquisitions, in nats; those of BoTorch have units of their own."""
+        return isinstance(self._score, Acquisition)
+
+    @property
     def searched_at(self) -> int:
         """Observations at the last full search for modes."""
         return self._searched_at

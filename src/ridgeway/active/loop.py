@@ -129,7 +129,7 @@ def _so_far(learner: ActiveLearner, budget: int) -> str:
     parts = [f"{learner.n_done} of {budget}"]
     if len(learner.failed):
         parts.append(f"{len(learner.failed)} failed")
-    if learner.expected.size and np.isfinite(learner.expected[-1]):
+    if learner.counts_nats and learner.expected.size and np.isfinite(learner.expected[-1]):
         parts.append(f"{learner.expected[-1]:.2f} nats expected")
     return ", ".join(parts)
 
