@@ -10,6 +10,7 @@
 # make select rerun the choice of experiments and rewrite docs/selection.md
 # make optimise  rerun the search for the best point beside other optimisers and rewrite docs/optimise.md; takes days
 # make outliers  rerun the fits with outliers and rewrite the table of docs/outliers.md
+# make guests  rerun GPyTorch models beside draws of their hyperparameters and rewrite the tables of docs/howto/gpytorch.md
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +18,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test quick lint docs picture bench accuracy search select outliers optimise clean
+.PHONY: demo test quick lint docs picture bench accuracy search select outliers optimise guests clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m ridgeway.cli.demo
@@ -57,6 +58,9 @@ outliers: $(VENV)/.test
 
 optimise: $(VENV)/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/optimise.py --jobs $(JOBS) --write docs/optimise.md
+
+guests: $(VENV)/.bench
+	$(BIN)/python benchmarks/guests.py --jobs $(JOBS) --write docs/howto/gpytorch.md
 
 clean:
 	rm -rf $(VENV)

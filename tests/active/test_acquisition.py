@@ -6,6 +6,7 @@ hyperparameters, and conditions on points that are pending by inverting matrices
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -203,9 +204,12 @@ def test_an_acquisition_of_the_users_own():
     ("wrong", "error", "says"),
     [
         ("entropy", ValueError, "acquisition must be one of 'bald', 'information', 'uncertainty', got 'entropy'"),
-        (3, TypeError, r"acquisition must be a name or have value\(\), slopes\(\) and jointly, got 3"),
+        (
+            3,
+            TypeError,
+            r"acquisition must be a name, have value\(\), slopes\(\) and jointly, or be a function .*, got 3",
+        ),
         (None, TypeError, "acquisition must be a name"),
-        (np.sin, TypeError, "acquisition must be a name"),
     ],
 )
 def test_what_is_no_acquisition(wrong, error, says):
@@ -222,3 +226,9 @@ def test_points_are_checked(call):
         call(belief, np.zeros(4))
     with pytest.raises(ValueError, match="finite"):
         call(belief, np.full((1, 4), np.nan))
+
+
+def test_a_function_needs_botorch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ridgeway.botorch.made_acquisition", None)
+    with pytest.raises(ImportError, match=r"needs pip install 'ridgeway\[botorch\]'"):
+        acquisition.resolve(np.sin)

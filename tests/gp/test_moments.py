@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ridgeway.gp import moments
+from ridgeway.gp import kernels, moments
 from ridgeway.gp.linear import Linear
-from ridgeway.gp.process import condition
+from ridgeway.gp.process import Data, condition
 from tests.helpers import SEVERAL, random_posterior, random_theta, rounding_of_variance
 
 
@@ -43,3 +43,15 @@ def test_blocks_of_candidates_do_not_change_the_answer(n_points: int) -> None:
     last = moments.moments(gp, factor, Z[-1:], np.ones(1), 0.1, "mgp")
     for a, b in zip(together, last, strict=True):
         np.testing.assert_allclose(a[-1:], b, rtol=1e-12, atol=SEVERAL * rounding_of_variance(gp))
+
+
+def test_variances_of_a_straight_line_are_smooth_enough_to_be_climbed() -> None:
+    """A large output scale and little noise: rounding must not make steps of what varies by millionths."""
+    rng = np.random.default_rng(0)
+    data = Data(rng.uniform(-1.0, 1.0, (25, 3)), rng.standard_normal(25), np.full(25, 2.5e-5))
+    theta = np.array([0.05, -0.04, 0.03, np.log(20.0), np.log(0.05), 0.0, 0.0])
+    gp = condition(Linear(1), kernels.resolve("se"), data, theta)
+    along = np.linspace(0.0, 1e-4, 50)[:, None] * rng.standard_normal(3)
+    _, variance, _ = moments.predictive(gp, 0.3 + along)
+    curve = np.polynomial.Polynomial.fit(along[:, 0], variance, 2)(along[:, 0])
+    assert np.abs(variance - curve).max() < 1e-7 * variance.max()

@@ -5,13 +5,15 @@ Each is a function of a belief and points, in the user's units::
     bald(belief, X)                 # (n,) nats
     bald.with_gradient(belief, X)   # the same, and the exact gradient in X, (n, D)
 
-A new one is a frozen dataclass with a ``name`` and what :class:`Acquisition` asks for.
+A new one is a frozen dataclass with a ``name`` and what :class:`Acquisition` asks for. One that is not a function of
+the two variances, such as those of BoTorch, is a :class:`PointAcquisition`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -46,6 +48,25 @@ class Acquisition(Protocol):
 
     @property
     def jointly(self) -> Acquisition:
+        """The acquisition for the points of a batch, each chosen given those before it."""
+
+
+@runtime_checkable
+class PointAcquisition(Protocol):
+    """An acquisition that scores points by itself: it may use whatever a belief says, not the two variances alone."""
+
+    @property
+    def name(self) -> str:
+        """The name that it is stored by."""
+
+    def scores(self, pending: PendingBelief, X: Array) -> Array:
+        """Scores ``(n,)`` of points ``X (n, D)`` given the pending ones."""
+
+    def scores_with_gradient(self, pending: PendingBelief, X: Array) -> tuple[Array, Array]:
+        """Scores ``(n,)`` and gradients ``(n, D)``."""
+
+    @property
+    def jointly(self) -> PointAcquisition:
         """The acquisition for the points of a batch, each chosen given those before it."""
 
 
@@ -177,10 +198,10 @@ uncertainty = Uncertainty()
 improvement = Improvement()
 thompson = Thompson()
 
-AnyAcquisition = Acquisition | Optimising
+AnyAcquisition = Acquisition | Optimising | PointAcquisition
 
 #: Acquisitions by the name a user gives.
-BY_NAME: dict[str, AnyAcquisition] = {
+BY_NAME: dict[str, Acquisition | Optimising] = {
     "bald": bald,
     "information": information,
     "uncertainty": uncertainty,
@@ -189,15 +210,61 @@ BY_NAME: dict[str, AnyAcquisition] = {
 }
 
 
+#: What the names of BoTorch's acquisitions begin with, where a learner is stored.
+OF_BOTORCH = "botorch:"
+
+
+@dataclass(frozen=True)
+class NotHere:
+    """The name of a BoTorch acquisition, which was stored without the function that makes it."""
+
+    name: str
+
+    @property
+    def jointly(self) -> NotHere:
+        return self
+
+    def scores(self, pending: PendingBelief, X: Array) -> Array:
+        raise ValueError(
+            f"acquisition {self.name!r} is made by a function of Python, which cannot be stored: "
+            "hand it over again as acquisition=... where this is opened"
+        )
+
+    def scores_with_gradient(self, pending: PendingBelief, X: Array) -> tuple[Array, Array]:
+        return self.scores(pending, X), X
+
+
 def resolve(acquisition: Any) -> AnyAcquisition:
-    """An acquisition from its name, or itself."""
+    """An acquisition from its name, itself, or by the function that makes a BoTorch acquisition for a model."""
+    if isinstance(acquisition, str) and acquisition.startswith(OF_BOTORCH):
+        return NotHere(acquisition)
     if isinstance(acquisition, str):
         return BY_NAME[checks.choice(acquisition, tuple(BY_NAME), "acquisition")]
-    if not isinstance(acquisition, Acquisition | Optimising):
-        raise TypeError(
-            "acquisition must be a name or have value(), slopes() and jointly, or outlook() and jointly, "
-            f"got {acquisition!r}"
-        )
+    if isinstance(acquisition, Acquisition | Optimising | PointAcquisition):
+        return acquisition
+    if callable(acquisition):
+        try:  # an extra that is built on this package: it is known here by its name alone
+            guest = import_module("ridgeway.botorch.made_acquisition")
+        except ImportError as error:
+            raise ImportError(
+                f"acquisition {acquisition!r} is a function, which has to make a BoTorch acquisition for a model: that "
+                "needs pip install 'ridgeway[botorch]'"
+            ) from error
+        made: PointAcquisition = guest.MadeAcquisition(acquisition)
+        return made
+    raise TypeError(
+        "acquisition must be a name, have value(), slopes() and jointly, or outlook() and jointly, or be a function "
+        f"that makes a BoTorch acquisition for a model, got {acquisition!r}"
+    )
+
+
+def handed_over(stored: str, acquisition: Any) -> Any:
+    """The acquisition that was stored by this name: itself, where it had to be handed over again."""
+    if acquisition is None:
+        return stored
+    name = resolve(acquisition).name
+    if name != stored:
+        raise ValueError(f"acquisition must be the one that was stored, {stored!r}, got {name!r}")
     return acquisition
 
 

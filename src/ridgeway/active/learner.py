@@ -15,7 +15,7 @@ from ridgeway import checks
 from ridgeway import progress as progresses
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active import alternatives, display, goals, learner_storage, maximize
-from ridgeway.active.acquisition import AnyAcquisition, Optimising
+from ridgeway.active.acquisition import Acquisition, AnyAcquisition, Optimising, PointAcquisition
 from ridgeway.active.alternatives import Averaged
 from ridgeway.active.best import Best, best_of
 from ridgeway.active.design import Design, default_size
@@ -24,6 +24,7 @@ from ridgeway.active.goals import Goal
 from ridgeway.active.history import Record
 from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
+from ridgeway.active.point_outlook import PointOutlook
 from ridgeway.active.pool import Pool
 from ridgeway.active.pool_coordinates import PoolView
 from ridgeway.active.refit import Refit, settings_of
@@ -71,7 +72,9 @@ class ActiveLearner:
         ``"bald"`` (the paper's: the information of the function's value without noise) or ``"uncertainty"``.
         To optimise, ``"improvement"`` (the default: the logarithm of the noisy expected improvement) or
         ``"thompson"`` (the best point of a function drawn with its embedding). For either, ``"random"``,
-        ``"latin-hypercube"``, or an object as in :mod:`ridgeway.acquisition`.
+        ``"latin-hypercube"``, an object as in :mod:`ridgeway.acquisition`, or a function that makes a BoTorch
+        acquisition for a model: ``lambda model: UpperConfidenceBound(model, 2.0)``. It is called with an
+        :class:`ridgeway.botorch.EmbeddingGP` at each choice.
     n_initial
         Points that fill the space before the model chooses; observations that were not asked for count as
         such. By default ``2 d + 4``, at least 6. A Latin hypercube is drawn for this many at a time.
@@ -111,7 +114,7 @@ class ActiveLearner:
         self,
         space: Space,
         embedding: Embedding = Linear(2),  # noqa: B008 - frozen
-        acquisition: str | AnyAcquisition | None = None,
+        acquisition: str | AnyAcquisition | Callable[[Any], Any] | None = None,
         kernel: str | Kernel = "se",
         inference: str = "nested",
         marginal: Marginal = "mgp",
@@ -318,9 +321,12 @@ class ActiveLearner:
 
     def _score_outlook(self) -> Outlook:
         """What the learner's own acquisition scores points by."""
-        if not isinstance(self._score, Optimising):
+        if isinstance(self._score, Acquisition):
             return self.outlook()
         seed = int(np.random.default_rng([self.random_state, 5, self.n_asked]).integers(2**31))
+        if isinstance(self._score, PointAcquisition):
+            return Feasible.of(PointOutlook(self._score, self.outlook()), self.record, seed)
+        assert self._score is not None
         found = self._score.outlook(self.averaged.mixture, goals.sign(self.goal), seed)
         found = found.given(self.record.pending) if len(self.record.pending) else found
         return Feasible.of(found, self.record, seed)
@@ -380,6 +386,11 @@ class ActiveLearner:
     def has_score(self) -> bool:
         """Whether points have scores: designs such as ``"random"`` have none."""
         return self._score is not None
+
+    @property
+    def counts_nats(self) -> bool:
+        """Whether scores are of Ridgeway's acquisitions, in nats; those of BoTorch have units of their own."""
+        return isinstance(self._score, Acquisition)
 
     @property
     def searched_at(self) -> int:
@@ -464,11 +475,16 @@ class ActiveLearner:
 
     @classmethod
     def from_dict(
-        cls, state: dict[str, Any], points: Any = None, kernel: Kernel | None = None, progress: GivenProgress = None
+        cls,
+        state: dict[str, Any],
+        points: Any = None,
+        kernel: Kernel | None = None,
+        progress: GivenProgress = None,
+        acquisition: Any = None,
     ) -> ActiveLearner:
         """The learner that :meth:`to_dict` described, exactly where it was.
 
         A pool that was made from an array needs its ``points`` again; a kernel that is not built in has to be
-        passed as ``kernel``.
+        passed as ``kernel``, and the function that makes a BoTorch acquisition as ``acquisition``.
         """
-        return learner_storage.from_dict(cls, state, points, kernel, progress)
+        return learner_storage.from_dict(cls, state, points, kernel, progress, acquisition)

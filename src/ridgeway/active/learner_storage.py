@@ -58,25 +58,37 @@ def to_dict(learner: ActiveLearner) -> dict[str, Any]:
 
 
 def from_dict(
-    kind: type[ActiveLearner], state: Any, points: Any, kernel: Kernel | None, progress: GivenProgress
+    kind: type[ActiveLearner],
+    state: Any,
+    points: Any,
+    kernel: Kernel | None,
+    progress: GivenProgress,
+    acquisition: Any = None,
 ) -> ActiveLearner:
     """The learner that ``state`` describes; see :meth:`ActiveLearner.from_dict`."""
     if not isinstance(state, dict) or state.get("format") != FORMAT:
         found = state.get("format") if isinstance(state, dict) else state
         raise ValueError(f"state must be a learner's of format {FORMAT}, got {found!r:.80}")
     try:
-        return _learner(kind, checks.keys(state, _KEYS, "state"), points, kernel, progress)
+        return _learner(kind, checks.keys(state, _KEYS, "state"), points, kernel, progress, acquisition)
     except (TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"state is not a learner's: {error}") from error
 
 
 def _learner(
-    kind: type[ActiveLearner], state: dict[str, Any], points: Any, kernel: Kernel | None, progress: GivenProgress
+    kind: type[ActiveLearner],
+    state: dict[str, Any],
+    points: Any,
+    kernel: Kernel | None,
+    progress: GivenProgress,
+    acquisition: Any,
 ) -> ActiveLearner:
     learner = kind(
         space_from_dict(state["space"], points),
         storage.embedding_from_dict(state["embedding"]),
-        checks.instance(state["acquisition"], str, "acquisition of state", "a name"),
+        acquisitions.handed_over(
+            checks.instance(state["acquisition"], str, "acquisition of state", "a name"), acquisition
+        ),
         kernels.from_dict(checks.keys(state["kernel"], ("name",), "kernel of state"), kernel),
         state["inference"],
         state["marginal"],
@@ -112,7 +124,7 @@ def _belief(stored: Any, kernel: Kernel | None, space: Space) -> Belief:
 def _acquisition_name(acquisition: Any) -> str:
     if isinstance(acquisition, str):
         return acquisition
-    name: str = acquisition.name
-    if acquisitions.BY_NAME.get(name) != acquisition:
+    found = acquisitions.resolve(acquisition)
+    if not found.name.startswith(acquisitions.OF_BOTORCH) and acquisitions.BY_NAME.get(found.name) != found:
         raise ValueError(f"only an acquisition that is built in can be stored, got {acquisition!r}")
-    return name
+    return found.name

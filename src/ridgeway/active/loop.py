@@ -188,7 +188,7 @@ def _so_far(learner: ActiveLearner, budget: int) -> str:
     parts = [f"{learner.n_done} of {budget}"]
     if len(learner.failed):
         parts.append(f"{len(learner.failed)} failed")
-    if learner.goal == "learn" and learner.expected.size and np.isfinite(learner.expected[-1]):
+    if learner.counts_nats and learner.expected.size and np.isfinite(learner.expected[-1]):
         parts.append(f"{learner.expected[-1]:.2f} nats expected")
     if learner.goal != "learn" and learner.record.n:
         best = learner.y.min() if learner.goal == "minimize" else learner.y.max()

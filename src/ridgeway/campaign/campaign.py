@@ -93,12 +93,20 @@ class Campaign:
         return cls(Store(Database(where), made, setup.names), setup, learning.get("progress"))
 
     @classmethod
-    def open(cls, where: str | Path, name: str | None = None, progress: Any = None) -> Campaign:
-        """The campaign called ``name``, or the only one there is; nothing is fitted."""
+    def open(
+        cls, where: str | Path, name: str | None = None, progress: Any = None, acquisition: Any = None
+    ) -> Campaign:
+        """The campaign called ``name``, or the only one there is; nothing is fitted.
+
+        A campaign that chooses by a BoTorch acquisition needs the function that makes it again as ``acquisition``,
+        to ask; to tell and to look it needs none.
+        """
         database = Database(where)
         database.prepare(create=False)
         key, text = store.find(database, name)
         setup = Setup.from_json(text)
+        if acquisition is not None:
+            setup = setup.with_acquisition(acquisition)
         return cls(Store(database, key, setup.names), setup, progress)
 
     @property

@@ -6,7 +6,7 @@ import io
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class Setup:
     output: str
     unit: str | None
     learning: dict[str, Any]  # what a learner is made from, besides its space
+    acquisition: Any = None  # a function that makes a BoTorch acquisition; the database has its name alone
 
     @classmethod
     def of(cls, space: Any, output: str, unit: str | None, options: Mapping[str, Any]) -> Setup:
@@ -54,10 +55,19 @@ class Setup:
         if not isinstance(output, str) or not (unit is None or isinstance(unit, str)):
             raise CampaignError(f"output and unit must be words, got {output!r} and {unit!r}")
         if inputs is not None:
-            return cls(inputs, None, output, unit, learning)._checked(None)
+            return cls(inputs, None, output, unit, learning)._checked(None).with_acquisition(learner.acquisition)
         description = {**state["space"], "path": None}  # the points are in the database
         description["names"] = description["names"] or [f"x{j}" for j in range(space.D)]
-        return cls(None, description, output, unit, learning)._checked(space)
+        return cls(None, description, output, unit, learning)._checked(space).with_acquisition(learner.acquisition)
+
+    def with_acquisition(self, acquisition: Any) -> Setup:
+        """With the function that makes its BoTorch acquisition, which must have the name that was stored."""
+        from ridgeway.active.acquisition import handed_over
+
+        try:
+            return replace(self, acquisition=handed_over(self.learning["acquisition"], acquisition))
+        except (ValueError, TypeError) as error:
+            raise CampaignError(str(error)) from None
 
     def _checked(self, pool: Pool | None) -> Setup:
         """Itself, if its names are clear and a learner can be made from it again: a kernel of the user's own cannot."""
@@ -97,6 +107,8 @@ class Setup:
         space = self.inputs.box if self.inputs is not None else pool
         assert space is not None
         options = {key: self.learning[key] for key in _PLAIN if key in self.learning}  # effort and goal came later
+        if self.acquisition is not None:
+            options["acquisition"] = self.acquisition
         priors = self.learning["priors"]
         return ActiveLearner(
             space,

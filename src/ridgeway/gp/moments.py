@@ -29,7 +29,9 @@ Marginal = Literal["map", "bbq", "mgp", "samples"]
 #: Variances are kept above this multiple of the output variance: what is left of
 #: ``gamma² - kᵀG⁻¹k`` beside the rounding of its terms.
 RELATIVE_VARIANCE_FLOOR = 1e-12
-_LEAST_NOISE = 1e-7  # noise variance, relative to the output's, above which an explicit inverse is accurate
+#: Noise variance, relative to the output's, above which an explicit inverse is accurate. Below it the rounding of
+#: variances would keep an optimiser from their maximum: a straight line, whose output scale is large, is always below.
+_LEAST_NOISE = 1e-4
 
 
 class Moments(NamedTuple):

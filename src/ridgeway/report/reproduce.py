@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def reproduce(
             ("marginal", belief.marginal), ("seed of draws", str(belief.seed)),
         ]  # fmt: skip
     if learner is not None:
-        rows += [("acquisition", str(learner.acquisition)), ("random state", str(learner.random_state))]
+        rows += [("acquisition", _called(learner.acquisition)), ("random state", str(learner.random_state))]
     table = Table(("what", "which"), tuple(rows), "Versions and settings.")
     intro = f"With the {'campaign' if command else 'data of this page'} and the same versions:"
     tables = (table,) if inputs is None else (inputs, table)
@@ -44,7 +44,7 @@ def _code(belief: Belief | None, learner: ActiveLearner | None) -> str:
     lines = ["import numpy as np", "import ridgeway as rw", ""]
     if learner is not None:
         lines += [
-            f"learner = rw.ActiveLearner(space, rw.{learner.embedding!r}, acquisition={learner.acquisition!r},",
+            f"learner = rw.ActiveLearner(space, rw.{learner.embedding!r}, acquisition={_written(learner.acquisition)},",
             f"                           random_state={learner.random_state})",
             "learner.tell(X, y)  # the observations of this page, in their order",
             'learner.report("report.html")',
@@ -70,3 +70,13 @@ def _bounds(belief: Belief) -> str:
     if np.ptp(lower) == 0 and np.ptp(upper) == 0:
         return f"({lower[0]:g}, {upper[0]:g})"
     return "(lower, upper)"
+
+
+def _called(acquisition: Any) -> str:
+    """The name of an acquisition, or of the function that makes one."""
+    return str(getattr(acquisition, "__name__", acquisition))
+
+
+def _written(acquisition: Any) -> str:
+    """As it stands in code."""
+    return str(getattr(acquisition, "__name__", repr(acquisition)))
