@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ridgeway import acquisition, kernels, testfunctions
+    from ridgeway import acquisition, kernels, measures, testfunctions
     from ridgeway.active.box import Box
     from ridgeway.active.learner import ActiveLearner
     from ridgeway.active.loop import learn
@@ -48,7 +48,7 @@ _WHERE = {
     "fit": "belief.fit",
     "learn": "active.loop",
 }
-_MODULES = ("acquisition", "kernels", "testfunctions")
+_MODULES = ("acquisition", "kernels", "measures", "testfunctions")
 
 __all__ = [
     "ActiveLearner",
@@ -74,6 +74,7 @@ __all__ = [
     "fit",
     "kernels",
     "learn",
+    "measures",
     "testfunctions",
 ]
 
