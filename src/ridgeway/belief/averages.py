@@ -25,7 +25,7 @@ T = TypeVar("T")
 N_DRAWS, LEAST_DRAWS = 200, 40
 LEAST_OBSERVATIONS = 4
 _WORK = 4e9  # multiply-adds to spend on splitting variances
-_NARROWEST = 0.2  # factor on intervals at least
+_NARROWEST = 0.3  # factor on intervals at least
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,14 @@ class Average:
     def shares(self) -> dict[str, float]:
         """Weight of each model, by its name."""
         return {str(one.belief.model): one.weight for one in self.models}
+
+    @property
+    def missed(self) -> float:
+        """Variance that the models leave to noise of unknown size, in the squared units of ``y``.
+
+        It may be noise, or what they miss of the function.
+        """
+        return sum(weight * _learned_noise(one) for one, weight in self.models)
 
     def over_draws(self, measure: Any, statistic: Callable[[DrawnFunction, OutputScaling], T]) -> list[T]:
         """A statistic of every function drawn."""
@@ -72,15 +80,21 @@ def average(
         raise ValueError(f"{what} needs at least {LEAST_OBSERVATIONS} observations that differ, got {got}")
     models = rivals.weighed(belief, belief.rivals) if use_rivals else [Weighed(belief, 1.0)]
     if n_draws is None:
-        work = sum(weight * _work(one, measure) for one, weight in models)
-        n_draws = int(np.clip(_WORK / work, LEAST_DRAWS, N_DRAWS))
+        each = sum(weight * work(one, measure) for one, weight in models)
+        n_draws = int(np.clip(_WORK / each, LEAST_DRAWS, N_DRAWS))
     ratio = sum(weight * dispersion(one) for one, weight in models)
     # Half way, in logarithms, to what left-out observations say where they ask for less; all the way for more.
     spread = max(ratio if ratio > 1.0 else float(np.sqrt(ratio)), _NARROWEST)
     return Average(tuple(models), level, spread, checks.count(n_draws, "n_draws", 2), seed)
 
 
-def _work(belief: Belief, measure: Any) -> float:
+def _learned_noise(belief: Belief) -> float:
+    floor = belief.output.scale * belief.posterior.priors.noise_floor
+    return max(belief.noise_variance - floor**2, 0.0)
+
+
+def work(belief: Belief, measure: Any) -> float:
+    """Multiply-adds, roughly, of splitting the variance of one function drawn from a belief."""
     return drawn_functions.work(belief.kernel, process_draws.at_modes(belief)[0].rows, belief.y.shape[0], measure)
 
 

@@ -270,7 +270,8 @@ class Belief:
         ``over`` is as in :meth:`integrate`, of independent inputs. Embedding and function are drawn ``n_draws`` times
         and the indices of each draw are computed; intervals hold ``level`` of them. With ``rivals`` a length scale for
         each input and one for all are fitted to the same data, and draws come from each in proportion to its
-        evidence, so that the indices hold what the embedding misses of the function.
+        evidence, so that the indices hold what the embedding misses of the function; intervals also allow for the
+        noise that was learned to be function in part.
 
         >>> import numpy as np, ridgeway as rw
         >>> X = np.random.default_rng(0).uniform(0, 1, (40, 3))

@@ -26,6 +26,11 @@ class Estimate:
         low, high = np.quantile(values, [tail, 1.0 - tail], axis=0)
         return cls(mean, spread * values.std(axis=0), mean + spread * (low - mean), mean + spread * (high - mean))
 
+    def hull(self, other: Estimate) -> Estimate:
+        """The same mean, and an interval that holds the other one's as well."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Estimate(self.mean, np.maximum(self.std, other.std), low, high)
+
     def within(self, least: float, most: float = np.inf) -> Estimate:
         """The same with nothing below ``least`` or above ``most``."""
         mean, low, high = (np.clip(side, least, most) for side in (self.mean, self.low, self.high))

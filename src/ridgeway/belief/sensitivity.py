@@ -92,7 +92,12 @@ def sensitivity(
     measure = measures.independent(belief, over, "sensitivity")
     how = average(belief, measure, level, n_draws, rivals, random_state, "sensitivity")
     found = how.over_draws(measure, _indices)
-    mean, std, first, total, activity = (how.estimate(values) for values in zip(*found, strict=True))
+    rng = np.random.default_rng(random_state)
+    whole = [_with_missed(one, how.missed, rng) for one in found]
+    mean, std, first, total, activity = (
+        how.estimate(values).hull(how.estimate(wider))
+        for values, wider in zip(zip(*found, strict=True), zip(*whole, strict=True), strict=True)
+    )
     return Sensitivity(
         belief.labels, mean, std.within(0.0), first.within(0.0, 1.0), total.within(0.0, 1.0), activity.within(0.0, 1.0),
         level, how.shares, len(found),
@@ -104,6 +109,18 @@ def _indices(drawn: DrawnFunction, output: OutputScaling) -> _Indices:
     variance = max(parts.variance, 1e-300)
     mean, std = output.shift + output.scale * parts.mean, output.scale * float(np.sqrt(variance))
     return _Indices(mean, std, parts.first / variance, parts.total / variance, slopes / max(slopes.sum(), 1e-300))
+
+
+def _with_missed(one: _Indices, missed: float, rng: np.random.Generator) -> _Indices:
+    """The same if part of what was taken for noise were function, in which any input may take part."""
+    D = one.first.shape[0]
+    extra = rng.uniform() * missed
+    alone = rng.dirichlet(np.ones(D + 1))  # each input's own part, and that of several together
+    part = alone[:-1] + alone[-1] * rng.uniform(size=D)
+    variance = one.std**2 + extra
+    keep, share = one.std**2 / variance, extra / variance
+    first, total = keep * one.first + share * alone[:-1], keep * one.total + share * part
+    return _Indices(one.mean, float(np.sqrt(variance)), first, total, one.activity)
 
 
 def _shown(estimate: Estimate, j: int) -> str:

@@ -8,6 +8,7 @@
 ['Figure', 'Figure', 'Figure']
 """
 
+from ridgeway.plots.averages import distribution, effect, sensitivity
 from ridgeway.plots.information import information
 from ridgeway.plots.inputs import importance, weights
 from ridgeway.plots.response import contour, pairs, response, surface
@@ -19,6 +20,8 @@ __all__ = [
     "contour",
     "coverage",
     "dimensions",
+    "distribution",
+    "effect",
     "importance",
     "information",
     "left_out",
@@ -26,6 +29,7 @@ __all__ = [
     "pairs",
     "response",
     "save",
+    "sensitivity",
     "subspace",
     "surface",
     "template",
