@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ridgeway import acquisition, kernels, measures, testfunctions
     from ridgeway.active.box import Box
+    from ridgeway.active.integral import integrate
     from ridgeway.active.learner import ActiveLearner
     from ridgeway.active.loop import learn
     from ridgeway.active.pool import Pool
@@ -46,6 +47,7 @@ _WHERE = {
     "Priors": "gp.priors",
     "RidgewayWarning": "errors",
     "fit": "belief.fit",
+    "integrate": "active.integral",
     "learn": "active.loop",
 }
 _MODULES = ("acquisition", "kernels", "measures", "testfunctions")
@@ -72,6 +74,7 @@ __all__ = [
     "RidgewayWarning",
     "acquisition",
     "fit",
+    "integrate",
     "kernels",
     "learn",
     "measures",

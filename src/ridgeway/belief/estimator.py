@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit import fit
+from ridgeway.belief.sensitivity import Sensitivity
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.linear import Linear
@@ -85,6 +86,10 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
     def transform(self, X: Any) -> Array:
         """Coordinates of ``X`` along the learned directions, ``(n, d)``."""
         return self._fitted().embed(self._checked(X)).mean
+
+    def sensitivity(self, over: Any = None, **options: Any) -> Sensitivity:
+        """Sobol indices of every input, with intervals; arguments as for :meth:`ridgeway.Belief.sensitivity`."""
+        return self._fitted().sensitivity(over, **options)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """``direction0``, ``direction1``, ..."""
