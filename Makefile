@@ -8,6 +8,7 @@
 # make accuracy  rerun the 200 problems that check predictions against the mean and variance; rewrites docs/accuracy.md
 # make search rerun the search for modes against the true modes and rewrite docs/search.md
 # make select rerun the choice of experiments and rewrite docs/selection.md
+# make sensitivity  rerun the Sobol indices beside OpenTURNS and SALib; prints a table
 # make outliers  rerun the fits with outliers and rewrite the table of docs/outliers.md
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test quick lint docs picture bench accuracy search select outliers clean
+.PHONY: demo test quick lint docs picture bench accuracy search select outliers sensitivity clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m ridgeway.cli.demo
@@ -53,6 +54,9 @@ select: $(VENV)/.test
 
 outliers: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/outliers.py --jobs $(JOBS) --write docs/outliers.md
+
+sensitivity: $(VENV)/.bench
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/sensitivity.py
 
 clean:
 	rm -rf $(VENV)

@@ -30,11 +30,11 @@ _NARROWEST = 0.3  # factor on intervals at least
 
 @dataclass(frozen=True)
 class Average:
-    """What averages share: the models and their weights, the level of intervals, and the factor on their width."""
+    """What averages share: the models and their weights, the level of intervals, and how left-out predictions did."""
 
     models: tuple[Weighed, ...]
     level: float
-    spread: float
+    dispersion: float  # errors of left-out predictions relative to what was expected of them
     n_draws: int
     seed: int
 
@@ -64,8 +64,20 @@ class Average:
         return result
 
     def estimate(self, values: Any) -> Estimate:
-        """Mean and interval of a statistic over draws."""
-        return Estimate.of(np.asarray(values), self.level, self.spread)
+        """Mean and interval of a statistic over draws, widened where left-out predictions ask for it."""
+        return Estimate.of(np.asarray(values), self.level, max(self.dispersion, 1.0))
+
+    def estimate_of_shares(self, values: Any) -> Estimate:
+        """The same of shares of inputs, narrowed a third of the way (in logarithms) where these predictions do better.
+
+        How the variance is shared depends on the directions, which have all of the noise that a belief insists on in
+        their uncertainty; the mean and the variance also depend on the function where no data are, of which left-out
+        observations say little.
+        """
+        ratio = self.dispersion
+        return Estimate.of(
+            np.asarray(values), self.level, ratio if ratio > 1.0 else max(ratio ** (1.0 / 3.0), _NARROWEST)
+        )
 
 
 def average(
@@ -83,9 +95,7 @@ def average(
         each = sum(weight * work(one, measure) for one, weight in models)
         n_draws = int(np.clip(_WORK / each, LEAST_DRAWS, N_DRAWS))
     ratio = sum(weight * dispersion(one) for one, weight in models)
-    # Half way, in logarithms, to what left-out observations say where they ask for less; all the way for more.
-    spread = max(ratio if ratio > 1.0 else float(np.sqrt(ratio)), _NARROWEST)
-    return Average(tuple(models), level, spread, checks.count(n_draws, "n_draws", 2), seed)
+    return Average(tuple(models), level, ratio, checks.count(n_draws, "n_draws", 2), seed)
 
 
 def _learned_noise(belief: Belief) -> float:

@@ -94,9 +94,10 @@ def sensitivity(
     found = how.over_draws(measure, _indices)
     rng = np.random.default_rng(random_state)
     whole = [_with_missed(one, how.missed, rng) for one in found]
+    kinds = (how.estimate, how.estimate, *(3 * [how.estimate_of_shares]))
     mean, std, first, total, activity = (
-        how.estimate(values).hull(how.estimate(wider))
-        for values, wider in zip(zip(*found, strict=True), zip(*whole, strict=True), strict=True)
+        kind(values).hull(kind(wider))
+        for kind, values, wider in zip(kinds, zip(*found, strict=True), zip(*whole, strict=True), strict=True)
     )
     return Sensitivity(
         belief.labels, mean, std.within(0.0), first.within(0.0, 1.0), total.within(0.0, 1.0), activity.within(0.0, 1.0),
