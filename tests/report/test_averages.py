@@ -20,7 +20,7 @@ def test_a_report_says_how_much_each_input_matters() -> None:
     explained, spread = found["sensitivity"], found["distribution"]
     assert [p.key for p in explained.pictures] == ["sobol", "effect0", "effect1", "effect2"]
     assert explained.pictures[0].numbers.rows[0][0] == "speed [m/s]"
-    assert explained.code.startswith("u1 = ")
+    assert "\nu1 = " in explained.code
     assert "speed [m/s]" in explained.code
     rows = {row[0]: row[1:] for row in spread.pictures[0].numbers.rows}
     assert float(rows["5 % quantile"][0]) < float(rows["mean"][0]) < float(rows["95 % quantile"][0])

@@ -103,7 +103,10 @@ def formula(belief: Belief) -> Formula:
     found = directions(belief)
     scaling, D = belief.space.scaling, belief.space.scaling.D
     weights = found.weights / scaling.half_width
-    drawn = embedding_draws.weights(found, embedding_draws.embeddings(belief))
+    aligned = embedding_draws.aligned(found, embedding_draws.embeddings(belief))
+    # The length of a direction is a convention: what is uncertain is where it points.
+    lengths = np.linalg.norm(aligned, axis=2, keepdims=True)
+    drawn = embedding_draws.Interval.of(aligned / np.maximum(lengths, 1e-300))
     return Formula(
         names=belief.names or tuple(f"x{j}" for j in range(D)),
         units=belief.units or (None,) * D,

@@ -104,7 +104,7 @@ def _formula(found: Facts) -> str:
     if found.directions is None:
         return ""
     made = replace(formula(found.belief), names=found.labels, units=(None,) * len(found.labels))
-    return made.text(top=_TERMS)
+    return f"The directions as sums of the inputs, with 90 % intervals of the weights:\n\n{made.text(top=_TERMS)}"
 
 
 def _row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
