@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit import fit
-from ridgeway.belief.sensitivity import Sensitivity
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
 from ridgeway.types import Array, RandomState
+
+if TYPE_CHECKING:
+    from ridgeway.belief.sensitivity import Sensitivity
 
 
 class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
