@@ -1,9 +1,9 @@
 """Sobol indices and standard deviations from few runs, beside OpenTURNS' chaos and SALib.
 
-Each method gets the same Latin hypercube of the same size. Ridgeway is told nothing but the data and the box; chaos is
-OpenTURNS' sparse polynomial chaos (LARS, hyperbolic q = 0.75, the degree up to 4, or 2 from 60 inputs, whose
-leave-one-out error is smallest); SALib's estimator for given data is Delta. SALib's Saltelli scheme needs a design of its
-own: it spends the same number of runs on that.
+Each method gets the same Latin hypercube of the same size. Ridgeway is told nothing but the data and the box;
+chaos is OpenTURNS' sparse polynomial chaos (LARS, hyperbolic q = 0.75, the degree up to 4, or 2 from 60 inputs,
+whose leave-one-out error is smallest); SALib's estimator for given data is Delta. SALib's Saltelli scheme needs a
+design of its own: it spends the same number of runs on that.
 
     python benchmarks/sensitivity.py --quick          # a few repeats
     python benchmarks/sensitivity.py --repeats 50
