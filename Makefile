@@ -9,6 +9,7 @@
 # make search rerun the search for modes against the true modes and rewrite docs/search.md
 # make select rerun the choice of experiments and rewrite docs/selection.md
 # make optimise  rerun the search for the best point beside other optimisers and rewrite docs/optimise.md; takes days
+# make sensitivity  rerun the Sobol indices beside OpenTURNS and SALib; prints a table
 # make outliers  rerun the fits with outliers and rewrite the table of docs/outliers.md
 # make guests  rerun GPyTorch models beside draws of their hyperparameters and rewrite the tables of docs/howto/gpytorch.md
 
@@ -18,7 +19,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test quick lint docs picture bench accuracy search select outliers optimise guests clean
+.PHONY: demo test quick lint docs picture bench accuracy search select outliers optimise guests sensitivity clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m ridgeway.cli.demo
@@ -61,6 +62,9 @@ optimise: $(VENV)/.bench
 
 guests: $(VENV)/.bench
 	$(BIN)/python benchmarks/guests.py --jobs $(JOBS) --write docs/howto/gpytorch.md
+
+sensitivity: $(VENV)/.bench
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/sensitivity.py
 
 clean:
 	rm -rf $(VENV)

@@ -4,9 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ridgeway import acquisition, kernels, testfunctions
+    from ridgeway import acquisition, kernels, measures, testfunctions
     from ridgeway.active.best import Best
     from ridgeway.active.box import Box
+    from ridgeway.active.integral import integrate
     from ridgeway.active.learner import ActiveLearner
     from ridgeway.active.loop import learn, maximize, minimize
     from ridgeway.active.pool import Pool
@@ -48,11 +49,12 @@ _WHERE = {
     "Priors": "gp.priors",
     "RidgewayWarning": "errors",
     "fit": "belief.fit",
+    "integrate": "active.integral",
     "learn": "active.loop",
     "maximize": "active.loop",
     "minimize": "active.loop",
 }
-_MODULES = ("acquisition", "kernels", "testfunctions")
+_MODULES = ("acquisition", "kernels", "measures", "testfunctions")
 
 __all__ = [
     "ActiveLearner",
@@ -77,9 +79,11 @@ __all__ = [
     "RidgewayWarning",
     "acquisition",
     "fit",
+    "integrate",
     "kernels",
     "learn",
     "maximize",
+    "measures",
     "minimize",
     "testfunctions",
 ]

@@ -255,3 +255,11 @@ def test_sparse_inputs(format_, columns):
     np.testing.assert_allclose(np.abs(thin.transform(format_(X))), np.abs(dense.transform(X)), atol=0.02)
     np.testing.assert_allclose(thin.predict(X), thin.predict(format_(X)), atol=1e-9)
     assert sparse.issparse(thin.belief_.X)
+
+
+def test_indices_of_the_estimator_are_those_of_its_belief() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    model = rw.EmbeddingRegressor(rw.Linear(1), n_starts=2, inference="map").fit(X, X[:, 0])
+    found = model.sensitivity(rivals=False, n_draws=4)
+    assert found.ranking == [0, 1]
+    assert found.total.mean[0] > 0.9

@@ -30,7 +30,8 @@ def test_the_page_is_one_file_without_addresses(belief: rw.Belief, tmp_path: Pat
     own = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", own)
     assert set(figures(page)) == {
-        "response", "importance", "weights0", "information", "left_out", "coverage", "optima"
+        "response", "importance", "weights0", "sobol", "effect0", "effect1", "effect2", "distribution", "information",
+        "left_out", "coverage", "optima",
     }  # fmt: skip
     assert page.count("Not available, because") == 3  # the next experiments, the course, evidence of dimensions
     assert "One combination of the 4 inputs carries" in page

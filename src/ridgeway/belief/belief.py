@@ -30,7 +30,13 @@ from ridgeway.inference.mixture import Component
 from ridgeway.types import Array, Inputs, Mask
 
 if TYPE_CHECKING:
+    from ridgeway.belief.effects import Effect
+    from ridgeway.belief.embeddability import Embeddability
     from ridgeway.belief.embedding_draws import Interval
+    from ridgeway.belief.formula import Formula
+    from ridgeway.belief.integral import Integral
+    from ridgeway.belief.output_distribution import OutputDistribution
+    from ridgeway.belief.sensitivity import Sensitivity
 
 __all__ = ["MARGINALS", "Belief", "Embedded", "Prediction"]
 
@@ -213,6 +219,106 @@ class Belief:
     def trusted(self) -> Mask:
         """Which observations are not suspects, ``(n,)``."""
         return ~np.isin(np.arange(self.y.shape[0]), [suspect.row for suspect in self.suspects])
+
+    # -- what follows from it ----------------------------------------------------------------
+
+    def integrate(self, over: Any = None, n_draws: int | None = None, random_state: int = 0) -> Integral:
+        """Mean and standard deviation of ``∫ f dp``, noise not included.
+
+        ``over`` says how the inputs are distributed: ``None`` is uniform in the belief's box; a
+        :class:`ridgeway.Box` is uniform in it; :class:`ridgeway.measures.Uniform`, ``Gaussian``, ``Independent`` or
+        ``Points`` are what they say; a dictionary gives some inputs a distribution of their own; an array or table is
+        the user's own points. The mean is that of :meth:`predict`, integrated; for the squared exponential on up to
+        three directions it is exact to rounding.
+
+        >>> import numpy as np, ridgeway as rw
+        >>> X = np.random.default_rng(0).uniform(0, 1, (40, 3))
+        >>> belief = rw.fit(X, (X[:, 0] + X[:, 1]) ** 2, rw.Linear(1), bounds=(0, 1))
+        >>> round(belief.integrate().mean, 2)  # 7/6
+        1.17
+        """
+        from ridgeway.belief.integral import integrate
+
+        return integrate(self, over, n_draws, random_state)
+
+    def distribution(
+        self,
+        over: Any = None,
+        level: float = 0.95,
+        rivals: bool = True,
+        n_draws: int | None = None,
+        random_state: int = 0,
+    ) -> OutputDistribution:
+        """The distribution of the output when the inputs vary: quantiles and exceedance, with intervals.
+
+        ``over`` as in :meth:`integrate`, the rest as in :meth:`sensitivity`.
+        """
+        from ridgeway.belief.output_distribution import distribution
+
+        return distribution(self, over, level, rivals, n_draws, random_state)
+
+    def sensitivity(
+        self,
+        over: Any = None,
+        level: float = 0.95,
+        rivals: bool = True,
+        n_draws: int | None = None,
+        random_state: int = 0,
+    ) -> Sensitivity:
+        """First-order and total Sobol indices and activity scores of every input, with intervals.
+
+        ``over`` is as in :meth:`integrate`, of independent inputs. Embedding and function are drawn ``n_draws`` times
+        and the indices of each draw are computed; intervals hold ``level`` of them. With ``rivals`` a length scale for
+        each input and one for all are fitted to the same data, and draws come from each in proportion to its
+        evidence, so that the indices hold what the embedding misses of the function; intervals also allow for the
+        noise that was learned to be function in part.
+
+        >>> import numpy as np, ridgeway as rw
+        >>> X = np.random.default_rng(0).uniform(0, 1, (40, 3))
+        >>> belief = rw.fit(X, X[:, 0] + 2 * X[:, 1], rw.Linear(1), bounds=(0, 1))
+        >>> belief.sensitivity(rivals=False).total.mean.round(1) + 0.0
+        array([0.2, 0.8, 0. ])
+        """
+        from ridgeway.belief.sensitivity import sensitivity
+
+        return sensitivity(self, over, level, rivals, n_draws, random_state)
+
+    def effect(
+        self,
+        name: Any,
+        over: Any = None,
+        n_points: int = 41,
+        level: float = 0.95,
+        rivals: bool = True,
+        n_draws: int | None = None,
+        random_state: int = 0,
+    ) -> Effect:
+        """The main effect of an input, by its name or number: the output's mean at each of its values, with a band.
+
+        The other inputs are averaged over; arguments are those of :meth:`sensitivity`.
+        """
+        from ridgeway.belief.effects import effect
+
+        return effect(self, name, over, n_points, level, rivals, n_draws, random_state)
+
+    def formula(self) -> Formula:
+        """Each learned direction as a weighted sum of the inputs in their own units, with uncertain weights."""
+        from ridgeway.belief.formula import formula
+
+        return formula(self)
+
+    def is_ridge(self) -> Embeddability:
+        """Whether a few combinations of the inputs explain the function, against a length scale for each input."""
+        from ridgeway.belief.embeddability import embeddability
+
+        return embeddability(self)
+
+    @cached_property
+    def rivals(self) -> tuple[Belief, ...]:
+        """The same data with other embeddings: a length scale for each input, one for all. Fitted when first used."""
+        from ridgeway.belief import rivals
+
+        return rivals.fitted(self)
 
     # -- scales ----------------------------------------------------------------------------
 

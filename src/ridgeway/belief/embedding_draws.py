@@ -51,7 +51,12 @@ def input_shares(belief: Belief, R: Array | None = None) -> Interval:
 
 
 def weights(found: Directions, R: Array) -> Interval:
-    """The directions' weights ``(k, D)`` over draws ``R (n, d, D)``.
+    """The directions' weights ``(k, D)`` over draws ``R (n, d, D)``, in the units of :func:`aligned`."""
+    return Interval.of(aligned(found, R))
+
+
+def aligned(found: Directions, R: Array) -> Array:
+    """Draws ``R (n, d, D)`` as draws of the directions, ``(n, k, D)``.
 
     Draws are first rotated within their own subspace, as near to the best estimate as they come: that
     rotation is free. Units are those in which the best estimate of each direction has length 1.
@@ -60,7 +65,8 @@ def weights(found: Directions, R: Array) -> Interval:
     best = np.vstack([best, np.zeros((R.shape[1] - found.k, best.shape[1]))])
     left, _, right = np.linalg.svd(best @ R.transpose(0, 2, 1))
     turned = (left @ right) @ R  # orthogonal Procrustes
-    return Interval.of(found.turn @ turned[:, : found.k])
+    result: Array = found.turn @ turned[:, : found.k]
+    return result
 
 
 def shares(belief: Belief, R: Array) -> Array:

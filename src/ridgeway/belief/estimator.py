@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
@@ -17,6 +17,9 @@ from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
 from ridgeway.types import Array, RandomState
+
+if TYPE_CHECKING:
+    from ridgeway.belief.sensitivity import Sensitivity
 
 
 class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
@@ -85,6 +88,10 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
     def transform(self, X: Any) -> Array:
         """Coordinates of ``X`` along the learned directions, ``(n, d)``."""
         return self._fitted().embed(self._checked(X)).mean
+
+    def sensitivity(self, over: Any = None, **options: Any) -> Sensitivity:
+        """Sobol indices of every input, with intervals; arguments as for :meth:`ridgeway.Belief.sensitivity`."""
+        return self._fitted().sensitivity(over, **options)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """``direction0``, ``direction1``, ..."""

@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from ridgeway.cli import reproduce, start, trials, views
+from ridgeway.cli import explain, reproduce, start, trials, views
 from ridgeway.cli.report import report
 from ridgeway.cli.run import run
 from ridgeway.cli.strict import Strict
@@ -41,6 +41,8 @@ _COMMANDS = (
     (views.predict, "predict at the points of a file"),
     (views.best, "the best point so far"),
     (views.score, "rank points by what they would teach"),
+    (explain.sensitivity, "which inputs matter, as Sobol indices"),
+    (explain.integrate, "the output's mean and spread over the inputs"),
     (report, "write a page to show to a colleague"),
     (trials.export, "write all trials to a file"),
     (run, "drive a program, trial after trial"),

@@ -8,6 +8,7 @@
 ['Figure', 'Figure', 'Figure']
 """
 
+from ridgeway.plots.averages import distribution, effect, sensitivity
 from ridgeway.plots.information import information
 from ridgeway.plots.inputs import importance, weights
 from ridgeway.plots.response import contour, pairs, response, surface
@@ -21,6 +22,8 @@ __all__ = [
     "contour",
     "coverage",
     "dimensions",
+    "distribution",
+    "effect",
     "importance",
     "information",
     "left_out",
@@ -28,6 +31,7 @@ __all__ = [
     "pairs",
     "response",
     "save",
+    "sensitivity",
     "subspace",
     "surface",
     "template",

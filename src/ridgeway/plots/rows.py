@@ -18,7 +18,7 @@ _EDGES = 72  # pixels of axis and margins
 
 def rows(
     labels: Sequence[str], best: Array, low: Array, high: Array, axis: str, percent: bool = False,
-    color: str = BLUE, hover: Sequence[str] | None = None,
+    color: str = BLUE, hover: Sequence[str] | None = None, level: str = "90 %",
 ) -> go.Figure:  # fmt: skip
     """Dots with intervals, the first row on top; ``best``, ``low`` and ``high`` are ``(n,)``."""
     heights = [_LINE * len(lines(label, CHARACTERS)) + _BAR + _GAP for label in labels]
@@ -32,7 +32,7 @@ def rows(
             "thickness": 2, "width": 5,
         },
         text=list(hover or labels), customdata=list(zip(low, high, strict=True)),
-        hovertemplate=f"%{{text}}<br>%{{x:{form}}} (90 %: %{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})"
+        hovertemplate=f"%{{text}}<br>%{{x:{form}}} ({level}: %{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})"
         "<extra></extra>",
     )  # fmt: skip
     names = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ridgeway import checks, files
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.belief.belief import Belief
-from ridgeway.report import best_point, next_experiments, sections, sentences, subject, warnings
+from ridgeway.report import averages, best_point, next_experiments, sections, sentences, subject, warnings
 from ridgeway.report.content import Content, Section, present
 from ridgeway.report.facts import Facts, facts
 from ridgeway.report.page import page
@@ -92,6 +92,8 @@ def content(
             *best_point.best_point(about, found),
             sections.response(found, about),
             sections.inputs(found),
+            averages.explained(found),
+            averages.distributed(found, about),
             next_experiments.without_learner(found)
             if about.learner is None
             else next_experiments.with_learner(about, found),

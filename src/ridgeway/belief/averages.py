@@ -1,0 +1,131 @@
+"""Functions drawn from a belief and its rivals, and how far to trust the spread of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ridgeway import checks
+from ridgeway.belief import process_draws, rivals
+from ridgeway.belief.estimates import Estimate
+from ridgeway.belief.rivals import Weighed
+from ridgeway.blas import blas_threads
+from ridgeway.gp import drawn_functions
+from ridgeway.gp.drawn_functions import DrawnFunction
+from ridgeway.gp.scaling import OutputScaling, is_constant
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.belief.belief import Belief
+
+T = TypeVar("T")
+N_DRAWS, LEAST_DRAWS = 200, 40
+LEAST_OBSERVATIONS = 4
+_WORK = 4e9  # multiply-adds to spend on splitting variances
+_NARROWEST = 0.3  # factor on intervals at least
+
+
+@dataclass(frozen=True)
+class Average:
+    """What averages share: the models and their weights, the level of intervals, and how left-out predictions did."""
+
+    models: tuple[Weighed, ...]
+    level: float
+    dispersion: float  # errors of left-out predictions relative to what was expected of them
+    n_draws: int
+    seed: int
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Weight of each model, by its name."""
+        return {str(one.belief.model): one.weight for one in self.models}
+
+    @property
+    def missed(self) -> float:
+        """Variance that the models leave to noise of unknown size, in the squared units of ``y``.
+
+        It may be noise, or what they miss of the function.
+        """
+        return sum(weight * _learned_noise(one) for one, weight in self.models)
+
+    def over_draws(self, measure: Any, statistic: Callable[[DrawnFunction, OutputScaling], T]) -> list[T]:
+        """A statistic of every function drawn."""
+        rng = np.random.default_rng(self.seed)
+        result: list[T] = []
+        for belief, weight in self.models:
+            n = max(2, round(weight * self.n_draws))
+            with blas_threads(belief.y.shape[0]):
+                for gp, rows, U in process_draws.draws(belief, n, rng):
+                    drawn = drawn_functions.source(gp, rows, U, measure).draw(rng)
+                    result.append(statistic(drawn, belief.output))
+        return result
+
+    def estimate(self, values: Any) -> Estimate:
+        """Mean and interval of a statistic over draws, widened where left-out predictions ask for it."""
+        return Estimate.of(np.asarray(values), self.level, max(self.dispersion, 1.0))
+
+    def estimate_of_shares(self, values: Any) -> Estimate:
+        """The same of shares of inputs, narrowed a third of the way (in logarithms) where these predictions do better.
+
+        How the variance is shared depends on the directions, which have all of the noise that a belief insists on in
+        their uncertainty; the mean and the variance also depend on the function where no data are, of which left-out
+        observations say little.
+        """
+        ratio = self.dispersion
+        return Estimate.of(
+            np.asarray(values), self.level, ratio if ratio > 1.0 else max(ratio ** (1.0 / 3.0), _NARROWEST)
+        )
+
+
+def average(
+    belief: Belief, measure: Any, level: float, n_draws: int | None, use_rivals: bool, seed: int, what: str
+) -> Average:
+    """How to average a belief, after checks that it can be."""
+    if not (isinstance(level, float) and 0.0 < level < 1.0):
+        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    n = belief.y.shape[0]
+    if n < LEAST_OBSERVATIONS or is_constant(belief.y):
+        got = f"{n} observations" if n < LEAST_OBSERVATIONS else f"{n} equal ones"
+        raise ValueError(f"{what} needs at least {LEAST_OBSERVATIONS} observations that differ, got {got}")
+    models = rivals.weighed(belief, belief.rivals) if use_rivals else [Weighed(belief, 1.0)]
+    if n_draws is None:
+        each = sum(weight * work(one, measure) for one, weight in models)
+        n_draws = int(np.clip(_WORK / each, LEAST_DRAWS, N_DRAWS))
+    ratio = sum(weight * dispersion(one) for one, weight in models)
+    return Average(tuple(models), level, ratio, checks.count(n_draws, "n_draws", 2), seed)
+
+
+def _learned_noise(belief: Belief) -> float:
+    floor = belief.output.scale * belief.posterior.priors.noise_floor
+    return max(belief.noise_variance - floor**2, 0.0)
+
+
+def work(belief: Belief, measure: Any) -> float:
+    """Multiply-adds, roughly, of splitting the variance of one function drawn from a belief."""
+    return drawn_functions.work(belief.kernel, process_draws.at_modes(belief)[0].rows, belief.y.shape[0], measure)
+
+
+def dispersion(belief: Belief) -> float:
+    """Errors of observations predicted from the others, relative to what the belief expects of them.
+
+    1 for a belief whose noise is right; less where the data have less noise than the belief will believe, such as a
+    simulator without any. The embedding's parameters that the data determine take their share of the errors.
+    """
+    left_out = belief.leave_one_out()
+    trusted = belief.trusted
+    z2 = ((belief.y - left_out.mean)[trusted] / left_out.std[trusted]) ** 2
+    used = _determined(belief)
+    free = max(z2.shape[0] - used, 0.1 * z2.shape[0])
+    return float(np.sqrt(z2.sum() / free))
+
+
+def _determined(belief: Belief) -> float:
+    """How many parameters of the embedding the data determine, and not the prior."""
+    component = belief.components[0]
+    p = component.gp.parameters.shape[0]
+    width = component.posterior.prior_width(component.gp.theta)[:p]
+    variance: Array = np.sum(component.factor[:p] ** 2, axis=1) / width**2
+    return float(np.sum(np.clip(1.0 - variance, 0.0, 1.0)))

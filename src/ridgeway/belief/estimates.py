@@ -1,0 +1,41 @@
+"""Estimates: a number, or an array of them, with an interval from draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ridgeway.types import Array
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean, standard deviation and central interval of draws, each of the same shape."""
+
+    mean: Array
+    std: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, values: Array, level: float, spread: float = 1.0) -> Estimate:
+        """Over the first axis; deviations from the mean are multiplied by ``spread``."""
+        mean = values.mean(axis=0)
+        tail = 0.5 * (1.0 - level)
+        low, high = np.quantile(values, [tail, 1.0 - tail], axis=0)
+        return cls(mean, spread * values.std(axis=0), mean + spread * (low - mean), mean + spread * (high - mean))
+
+    def hull(self, other: Estimate) -> Estimate:
+        """The same mean, and an interval that holds the other one's as well."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Estimate(self.mean, np.maximum(self.std, other.std), low, high)
+
+    def within(self, least: float, most: float = np.inf) -> Estimate:
+        """The same with nothing below ``least`` or above ``most``."""
+        mean, low, high = (np.clip(side, least, most) for side in (self.mean, self.low, self.high))
+        return Estimate(mean, self.std, low, high)
+
+    def text(self, digits: int = 5) -> str:
+        """Of a single number: the mean, and the interval in brackets."""
+        return f"{float(self.mean):.{digits}g} ({float(self.low):.{digits}g} to {float(self.high):.{digits}g})"

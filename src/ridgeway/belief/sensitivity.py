@@ -1,0 +1,128 @@
+"""Which inputs matter: Sobol indices and activity scores, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ridgeway.belief import measures
+from ridgeway.belief.averages import average
+from ridgeway.belief.estimates import Estimate
+from ridgeway.gp.drawn_functions import DrawnFunction
+from ridgeway.gp.scaling import OutputScaling
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.belief.belief import Belief
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Sobol indices of every input under independent inputs, and the output's mean and standard deviation.
+
+    ``first`` is the share of the variance that an input explains alone, ``total`` the share in which it takes part;
+    ``activity`` is the mean square of the derivative, inputs in units of the box, as a share of all. Each has ``mean``,
+    ``std``, ``low`` and ``high``, one for each input.
+    """
+
+    labels: tuple[str, ...]
+    mean: Estimate
+    std: Estimate
+    first: Estimate
+    total: Estimate
+    activity: Estimate
+    level: float
+    models: dict[str, float]  # weight of the belief's embedding and of its rivals
+    n_draws: int
+
+    @property
+    def ranking(self) -> list[int]:
+        """Inputs by their total index, largest first."""
+        return [int(j) for j in np.argsort(-self.total.mean, kind="stable")]
+
+    @property
+    def interactions(self) -> Estimate:
+        """Share of the variance that no input explains alone."""
+        low, high = (max(0.0, 1.0 - float(np.sum(side))) for side in (self.first.high, self.first.low))
+        mean = max(0.0, 1.0 - float(np.sum(self.first.mean)))
+        return Estimate(np.array(mean), np.array(0.5 * (high - low)), np.array(low), np.array(high))
+
+    def rows(self, top: int | None = None) -> list[tuple[str, str, str, str]]:
+        """Label, first-order index, total index and activity of the leading inputs, as text."""
+        return [
+            (self.labels[j], _shown(self.first, j), _shown(self.total, j), _shown(self.activity, j))
+            for j in self.ranking[:top]
+        ]
+
+    def __str__(self) -> str:
+        rows = [("input", "first order", "total", "activity"), *self.rows(_SHOWN)]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        if len(self.labels) > _SHOWN:
+            lines.append(f"and {len(self.labels) - _SHOWN} more inputs with smaller total indices")
+        percent = f"{100 * self.level:.0f} %"
+        lines.append(
+            f"mean {float(self.mean.mean):.5g} ({percent}: {float(self.mean.low):.5g} to {float(self.mean.high):.5g}), "
+            f"standard deviation {float(self.std.mean):.5g} ({float(self.std.low):.5g} to {float(self.std.high):.5g})"
+        )
+        return "\n".join(lines)
+
+
+class _Indices(NamedTuple):
+    mean: float
+    std: float
+    first: Array
+    total: Array
+    activity: Array
+
+
+def sensitivity(
+    belief: Belief,
+    over: Any = None,
+    level: float = 0.95,
+    rivals: bool = True,
+    n_draws: int | None = None,
+    random_state: int = 0,
+) -> Sensitivity:
+    """Sobol indices with intervals; see :meth:`Belief.sensitivity`."""
+    measure = measures.independent(belief, over, "sensitivity")
+    how = average(belief, measure, level, n_draws, rivals, random_state, "sensitivity")
+    found = how.over_draws(measure, _indices)
+    rng = np.random.default_rng(random_state)
+    whole = [_with_missed(one, how.missed, rng) for one in found]
+    kinds = (how.estimate, how.estimate, *(3 * [how.estimate_of_shares]))
+    mean, std, first, total, activity = (
+        kind(values).hull(kind(wider))
+        for kind, values, wider in zip(kinds, zip(*found, strict=True), zip(*whole, strict=True), strict=True)
+    )
+    return Sensitivity(
+        belief.labels, mean, std.within(0.0), first.within(0.0, 1.0), total.within(0.0, 1.0), activity.within(0.0, 1.0),
+        level, how.shares, len(found),
+    )  # fmt: skip
+
+
+def _indices(drawn: DrawnFunction, output: OutputScaling) -> _Indices:
+    parts, slopes = drawn.parts(), drawn.slopes()
+    variance = max(parts.variance, 1e-300)
+    mean, std = output.shift + output.scale * parts.mean, output.scale * float(np.sqrt(variance))
+    return _Indices(mean, std, parts.first / variance, parts.total / variance, slopes / max(slopes.sum(), 1e-300))
+
+
+def _with_missed(one: _Indices, missed: float, rng: np.random.Generator) -> _Indices:
+    """The same if part of what was taken for noise were function, in which any input may take part."""
+    D = one.first.shape[0]
+    extra = rng.uniform() * missed
+    alone = rng.dirichlet(np.ones(D + 1))  # each input's own part, and that of several together
+    part = alone[:-1] + alone[-1] * rng.uniform(size=D)
+    variance = one.std**2 + extra
+    keep, share = one.std**2 / variance, extra / variance
+    first, total = keep * one.first + share * alone[:-1], keep * one.total + share * part
+    return _Indices(one.mean, float(np.sqrt(variance)), first, total, one.activity)
+
+
+def _shown(estimate: Estimate, j: int) -> str:
+    return f"{estimate.mean[j]:.3f} ({estimate.low[j]:.3f} to {estimate.high[j]:.3f})"

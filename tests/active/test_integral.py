@@ -1,0 +1,87 @@
+"""Experiments chosen for an integral."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ridgeway as rw
+from ridgeway.active.integral import ReductionScorer, best_point
+from tests.belief.averaged import LOWER, UPPER, fitted, ridge
+
+
+def exponential(x: np.ndarray) -> float:
+    return float(np.exp(x[0] - x[1]))
+
+
+TRUTH = 2.0 * (np.cosh(1.0) - 1.0)
+
+
+def test_a_reduction_is_what_an_observation_takes_from_the_variance() -> None:
+    # One draw: the hyperparameters are known, and the variance after an observation does not depend on its value.
+    belief = fitted(1)
+    scorer = ReductionScorer(belief, n_draws=1)
+    one, mean, _ = scorer._drawn[0]
+    gp, scaling = one.gp, belief.space.scaling
+    X = np.random.default_rng(0).uniform(LOWER, UPPER, (3, 4))
+    Z = scaling.scaled(X)
+
+    def variance(points: np.ndarray) -> float:
+        U = one.rows.project(points)
+        from ridgeway.gp.kernel_means import kernel_means
+
+        means = kernel_means(scorer.measure, gp.kernel, one.rows, U)
+        K = gp.output_variance * np.exp(-0.5 * np.sum((U[:, None] - U) ** 2, axis=2))
+        K += np.diag(np.append(gp.noise_diagonal, np.full(len(U) - gp.data.n, np.median(gp.noise_diagonal))))
+        z = gp.output_variance * means.to_data
+        return gp.output_variance * means.itself - float(z @ np.linalg.solve(K, z))
+
+    data = scaling.scaled(belief.X)
+    expected = [variance(data) - variance(np.vstack([data, z])) for z in Z]
+    np.testing.assert_allclose(scorer(X), expected, rtol=1e-3, atol=1e-12)
+    assert np.isfinite(mean)
+
+
+def test_the_best_point_is_in_the_box_and_better_than_most() -> None:
+    learner = rw.ActiveLearner(rw.Box(LOWER, UPPER), rw.Linear(1))
+    X = np.random.default_rng(0).uniform(LOWER, UPPER, (8, 4))
+    learner.tell(X, ridge(X))
+    x = best_point(learner)
+    assert np.all((x >= LOWER) & (x <= UPPER))
+    others = np.random.default_rng(1).uniform(LOWER, UPPER, (60, 4))
+    scorer = ReductionScorer(learner.belief)
+    assert scorer(x[None])[0] >= np.quantile(scorer(others), 0.9)
+
+
+@pytest.mark.slow
+def test_an_integral_is_found_and_narrowed() -> None:
+    found = rw.integrate(exponential, rw.Box([0, 0], [1, 1]), budget=10, embedding=rw.Linear(1), effort="quick")
+    assert found.mean == pytest.approx(TRUTH, abs=0.02)
+    assert found.learner.n_done == 10
+    assert found.course[-1].std < found.course[0].std
+    assert found.learner.ended == "the budget of 10 experiments is spent"
+
+
+def test_it_stops_when_it_is_narrow_enough_and_goes_on_from_a_learner() -> None:
+    learner = rw.ActiveLearner(rw.Box([0, 0], [1, 1]), rw.Linear(1), effort="quick")
+    found = rw.integrate(exponential, learner, budget=20, stop_below=10.0)
+    assert found.learner is learner
+    assert learner.n_done == learner.n_initial
+    assert "below 10" in learner.ended
+
+
+def test_a_pool_is_averaged_over_its_points() -> None:
+    X = np.random.default_rng(0).uniform(0, 1, (12, 2))
+    found = rw.integrate(exponential, rw.Pool(X), budget=8, embedding=rw.Linear(1), effort="quick")
+    assert found.mean == pytest.approx(np.mean([exponential(x) for x in X]), abs=0.1)
+    assert len({tuple(x) for x in found.learner.X}) == 8
+
+
+def test_failures_are_counted_and_bad_arguments_refused() -> None:
+    box = rw.Box([0, 0], [1, 1])
+    with pytest.raises(RuntimeError, match="the last 2 experiments failed"):
+        rw.integrate(lambda x: float("nan"), box, budget=9, most_failures=2, embedding=rw.Linear(1))
+    with pytest.raises(ValueError, match="stop_below must be a positive number"):
+        rw.integrate(exponential, box, stop_below=-1.0)
+    with pytest.raises(TypeError, match="options must be left out where a learner is given: embedding"):
+        rw.integrate(exponential, rw.ActiveLearner(box, rw.Linear(1)), embedding=rw.Linear(1))

@@ -1,0 +1,178 @@
+"""Sobol indices, effects, distributions, formulas and rivals of beliefs about functions whose answers are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ridgeway as rw
+from ridgeway.belief import process_draws
+from ridgeway.belief.averages import dispersion
+from ridgeway.gp.measures import Uniform
+from ridgeway.gp.variance_parts import Exchange
+from tests.belief.averaged import LOWER, UPPER, fitted, ridge
+
+TRUTH = Exchange(Uniform(LOWER, UPPER), 14).parts(ridge)
+
+
+def test_indices_of_a_ridge_are_found_and_held() -> None:
+    found = fitted(1).sensitivity(rivals=False, n_draws=60)
+    std = np.sqrt(TRUTH.variance)
+    assert float(found.mean.mean) == pytest.approx(TRUTH.mean, abs=0.02 * std)
+    assert float(found.std.mean) == pytest.approx(std, rel=0.02)
+    np.testing.assert_allclose(found.total.mean, TRUTH.total / TRUTH.variance, atol=0.02)
+    np.testing.assert_allclose(found.first.mean, TRUTH.first / TRUTH.variance, atol=0.02)
+    held = (found.total.low - 0.005 <= TRUTH.total / TRUTH.variance) & (
+        TRUTH.total / TRUTH.variance <= found.total.high + 0.005
+    )
+    assert held.all()
+    assert found.ranking[:3] == [0, 1, 2]
+    assert np.all(found.first.mean <= found.total.mean + 1e-9)
+    assert found.activity.mean.sum() == pytest.approx(1.0)
+    text = str(found)
+    assert text.splitlines()[1].startswith("speed [m/s]")
+    assert "95 %" in text
+
+
+def test_the_same_seed_gives_the_same_indices() -> None:
+    one, two = (fitted(1).sensitivity(rivals=False, n_draws=8, random_state=3) for _ in range(2))
+    np.testing.assert_array_equal(one.total.mean, two.total.mean)
+
+
+def test_indices_of_more_inputs_than_observations() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (20, 30))
+    belief = rw.fit(X, X[:, 0], rw.Linear(1), bounds=(-1, 1), n_starts=2, inference="map")
+    drawn = process_draws.draws(belief, 4, rng)
+    # What the data do not span varies as under the prior, and what they do span does not notice.
+    assert np.ptp([one.rows.matrix[0, 5] for one in drawn]) > 0
+    for one in drawn:
+        np.testing.assert_allclose(belief.space.scaling.scaled(X) @ one.rows.matrix.T, one.U, atol=1e-8)
+    found = belief.sensitivity(rivals=False, n_draws=8)
+    assert found.total.mean.shape == (30,)
+    assert np.isfinite(found.total.high).all()
+
+
+def test_rivals_take_over_where_a_ridge_is_wrong() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (40, 3))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * X[:, 2]
+    belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1), n_starts=3, inference="map")
+    found = belief.sensitivity(n_draws=40)
+    assert found.models.get("Linear(d=1)", 0.0) < 0.01
+    truth = Exchange(Uniform(-np.ones(3), np.ones(3)), 13).parts(
+        lambda X: np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * X[:, 2]
+    )
+    np.testing.assert_allclose(found.total.mean, truth.total / truth.variance, atol=0.03)
+    answer = belief.is_ridge()
+    assert answer.answer == "no"
+    assert answer.sentence.startswith("No: 1 combination of the 3 inputs explains")
+    assert belief.rivals is belief.rivals
+
+
+def test_a_ridge_is_called_one() -> None:
+    answer = fitted(1).is_ridge()
+    assert answer.answer == "yes"
+    assert answer.advantage > 5.0
+    assert "1 combination of the 4 inputs explains" in answer.sentence
+    assert sum(m.weight for m in (answer.embedding, *answer.rivals)) == pytest.approx(1.0)
+    diagonal = next(rival for rival in fitted(1).rivals if rival.model == rw.Diagonal())
+    with pytest.raises(ValueError, match="a question about Linear"):
+        diagonal.is_ridge()
+
+
+def test_dispersion_is_near_one_where_the_noise_is_right() -> None:
+    assert 0.6 < dispersion(fitted(1)) < 1.6
+
+
+def test_an_effect_is_the_mean_at_each_value() -> None:
+    found = fitted(1).effect("speed", n_points=5, rivals=False, n_draws=40)
+    assert found.label == "speed [m/s]"
+    np.testing.assert_allclose(found.x, np.linspace(0.0, 10.0, 5))
+    q = np.random.default_rng(0).uniform(size=(20_000, 4))
+    X = LOWER + q * (UPPER - LOWER)
+    for x, mean, low, high in zip(found.x, found.mean, found.low, found.high, strict=True):
+        X[:, 0] = x
+        truth = ridge(X).mean()
+        assert mean == pytest.approx(truth, abs=0.03)
+        assert low <= mean <= high
+
+
+def test_a_distribution_has_quantiles_and_exceedance() -> None:
+    found = fitted(1).distribution(rivals=False, n_draws=30)
+    X = LOWER + np.random.default_rng(0).uniform(size=(100_000, 4)) * (UPPER - LOWER)
+    y = ridge(X)
+    np.testing.assert_allclose(found.quantile([0.1, 0.5, 0.9]).mean, np.quantile(y, [0.1, 0.5, 0.9]), atol=0.03)
+    assert float(found.exceedance(5.5).mean) == pytest.approx(np.mean(y > 5.5), abs=0.02)
+    assert float(found.exceedance(100.0).high) == 0.0
+    assert float(found.exceedance(-100.0).low) == pytest.approx(1.0)
+    assert float(found.std.mean) == pytest.approx(y.std(), rel=0.03)
+    edges, density = found.density(20)
+    assert density @ np.diff(edges) == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_distribution_over_points_counts_them() -> None:
+    belief = fitted(1)
+    w = np.array([1.0, 1.0, 2.0])
+    found = belief.distribution(rw.measures.Points(belief.X[:3], w), rivals=False, n_draws=10)
+    expected = w @ belief.predict(belief.X[:3]).mean / w.sum()
+    assert float(found.mean.mean) == pytest.approx(expected, abs=0.05)
+    between = 0.5 * (found.values[:, :-1] + found.values[:, 1:])[0]  # the three differ by far more than the draws do
+    heavy = int(np.argsort(belief.predict(belief.X[:3]).mean).tolist().index(2))
+    expected = [0.75 - 0.25 * (heavy == 0), 0.25 + 0.25 * (heavy == 2)]
+    np.testing.assert_allclose(found.exceedance(between).mean, expected)
+
+
+def test_a_formula_is_the_direction_in_real_units() -> None:
+    belief = fitted(1)
+    formula = belief.formula()
+    z = (belief.X - 0.5 * (LOWER + UPPER)) / (0.5 * (UPPER - LOWER))
+    truth = z @ np.array([1.2, 0.6, -0.4, 0.0]) / 1.4
+    np.testing.assert_allclose(formula(belief.X)[:, 0], truth, atol=0.05)
+    space: dict = {}
+    exec(formula.python(), space)
+    np.testing.assert_allclose(space["directions"](*belief.X.T), formula(belief.X)[:, 0])
+    text = formula.text(top=2)
+    assert text.startswith("u1 = ")
+    assert "speed [m/s]" in text
+    assert "and 2 inputs with smaller weights" in text
+    assert "uncertain" in formula.text()  # the input that does nothing
+    assert r"\mathrm{speed}" in formula.latex()
+    assert formula.latex().startswith(r"\begin{aligned}")
+    assert np.all((formula.low <= formula.weights + 1e-12) | (formula.weights <= formula.high + 1e-12))
+
+
+def test_names_that_python_does_not_take_are_changed() -> None:
+    from ridgeway.belief.formula import _identifiers, _latex_name, _latex_number
+
+    assert _identifiers(("a b", "a_b", "class", "1st")) == ["a_b", "a_b_1", "x_class", "x_1st"]
+    assert _latex_name("a_b") == r"a\_b"
+    assert _latex_number(1.5e-7, 2) == r"1.5 \cdot 10^{-7}"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda b: b.sensitivity(over=b.X), "independent inputs for sensitivity, got points"),
+        (lambda b: b.sensitivity(over=rw.measures.Gaussian(b.X[0], cov=np.ones((4, 4)) + np.eye(4))), "correlated"),
+        (lambda b: b.sensitivity(level=2.0), "level must be a number between 0 and 1, got 2.0"),
+        (lambda b: b.effect("nothing"), "input must be one of speed, angle, load, ... or its number, got 'nothing'"),
+        (lambda b: b.effect(9), "from 0 to 3, got 9"),
+        (lambda b: b.effect("speed", n_points=1), "n_points must be a whole number of at least 2"),
+        (lambda b: b.distribution(rivals=False, n_draws=2).quantile(1.5), "q must be between 0 and 1"),
+        (lambda b: b.distribution(rivals=False, n_draws=2).exceedance(np.nan), "threshold must be a number"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::ridgeway.RidgewayWarning")
+def test_bad_requests_are_refused(call, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(fitted(1))
+
+
+@pytest.mark.filterwarnings("ignore::ridgeway.RidgewayWarning")
+def test_too_few_observations_are_refused() -> None:
+    X = fitted(1).X
+    with pytest.raises(ValueError, match="sensitivity needs at least 4 observations that differ, got 3 observations"):
+        rw.fit(X[:3], ridge(X[:3]), rw.Linear(1), n_starts=1).sensitivity()
+    with pytest.raises(ValueError, match="an effect needs at least 4 observations that differ, got 5 equal ones"):
+        rw.fit(X[:5], np.ones(5), rw.Linear(1), n_starts=1).effect(0)
