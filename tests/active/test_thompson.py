@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
 
 import ridgeway as rw
 from ridgeway.active.acquisition import thompson
 from ridgeway.active.pool_coordinates import PoolView
 from ridgeway.active.thompson import DrawnFunction, ThompsonSettings, drawn_path
 from ridgeway.belief.belief_mixture import BeliefMixture
-from ridgeway.gp import kernels
 from tests.active.cases import every_embedding, every_shape, fitted, points
 from tests.active.test_prospect import dense_posterior, steepest_agree
 
@@ -42,14 +40,6 @@ def test_draws_have_the_moments_of_the_process(embedding, kernel):
     assert np.all(np.abs(draws.mean(axis=0) - mean) < 5 * error)
     scale = np.sqrt(np.outer(np.diagonal(covariance), np.diagonal(covariance)))
     np.testing.assert_allclose(np.cov(draws.T) / scale, covariance / scale, atol=0.25)
-
-
-@pytest.mark.parametrize("kernel", [kernels.resolve(name) for name in ("se", "matern32", "matern52", "rq")])
-def test_waves_have_the_covariance_of_the_kernel(kernel):
-    u = np.random.default_rng(1).normal(size=(6, 2))
-    waves = kernel.frequencies(200_000, 2, np.random.default_rng(0))
-    found = np.cos((u[:, None] - u[None]) @ waves.T).mean(axis=2)
-    np.testing.assert_allclose(found, kernel.value(cdist(u, u, "sqeuclidean")), atol=0.012)
 
 
 def test_embeddings_are_drawn_too():

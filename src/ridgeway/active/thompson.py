@@ -1,26 +1,24 @@
 """``DrawnFunction``: one function that the data allow, drawn with its embedding, and where it is best.
 
 A mode of a belief is drawn by its weight, then hyperparameters around it, then a function from the process with
-those: a sum of random waves from the prior, corrected to agree with a noisy observation of each outcome (Matheron's
-rule; Wilson et al. 2020). It costs a few matrix products a point, and so does its gradient.
+those: a sum of random waves from the prior, corrected to agree with a noisy observation of each outcome
+(:mod:`ridgeway.gp.drawn_functions`). It costs a few matrix products a point, and so does its gradient.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from ridgeway.active.pool_coordinates import BLOCK_ROWS, PoolView
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.belief_mixture import BeliefMixture
 from ridgeway.blas import blas_threads
-from ridgeway.gp.embeddings import towards
-from ridgeway.gp.kernels import Kernel
-from ridgeway.gp.process import LOG_OUTPUT_SCALE, MEAN, N_GLOBAL
+from ridgeway.gp.drawn_functions import Path, path
+from ridgeway.gp.process import N_GLOBAL
 from ridgeway.types import Array, Inputs
 
 _ROWS = 4096  # points whose waves are summed at a time
@@ -45,72 +43,30 @@ class ThompsonSettings:
 DEFAULT = ThompsonSettings()
 
 
-@runtime_checkable
-class SpectralKernel(Protocol):
-    """A kernel whose spectrum can be drawn from."""
-
-    def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
-        """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``."""
-
-
 @dataclass(frozen=True)
-class Path:
-    """A drawn function of scaled inputs: ``mean + gamma waves(u) + k(u, U) weights`` with ``u = R x``."""
+class DrawnPath:
+    """A drawn function of scaled inputs: one of ``u = R x``."""
 
     R: Array  # (d, D)
-    kernel: Kernel
-    gamma: float
-    mean: float
-    U: Array  # (N, d) of the data
-    weights: Array  # (N,)
-    frequencies: Array  # (waves, d)
-    phases: Array  # (waves,)
+    of_u: Path
 
     def __call__(self, X: Array) -> Array:
         """Values at scaled inputs ``X (n, D)``."""
-        u = X @ self.R.T
-        k = self.gamma**2 * self.kernel.value(cdist(u, self.U, "sqeuclidean"))
-        result: Array = self.mean + self.waves(u) + k @ self.weights
-        return result
-
-    def waves(self, u: Array) -> Array:
-        """The prior's part."""
-        result: Array = self._amplitude * np.cos(u @ self.frequencies.T + self.phases).sum(axis=1)
-        return result
+        return self.of_u(X @ self.R.T)
 
     def gradient(self, X: Array) -> Array:
         """Gradients in scaled inputs, ``(n, D)``."""
-        u = X @ self.R.T
-        by_u = -self._amplitude * np.sin(u @ self.frequencies.T + self.phases) @ self.frequencies
-        slope = self.kernel.derivatives(cdist(u, self.U, "sqeuclidean"))[1]
-        by_u += towards(2.0 * self.gamma**2 * slope * self.weights, u, self.U)
-        result: Array = by_u @ self.R
-        return result
-
-    @property
-    def _amplitude(self) -> float:
-        return self.gamma * float(np.sqrt(2.0 / self.phases.shape[0]))
+        return self.of_u.slopes(X @ self.R.T) @ self.R
 
 
-def drawn_path(belief: Belief, rng: np.random.Generator, settings: ThompsonSettings = DEFAULT) -> Path:
+def drawn_path(belief: Belief, rng: np.random.Generator, settings: ThompsonSettings = DEFAULT) -> DrawnPath:
     """A function and its embedding drawn from ``belief``, outputs standardised."""
-    kernel = belief.kernel
-    if not isinstance(kernel, SpectralKernel):
-        raise TypeError(f"kernel must have frequencies() where functions are drawn from it, got {kernel!r}")
     index = int(rng.choice(len(belief.components), p=[c.weight for c in belief.components]))
     component = belief.components[index]
     theta = component.gp.theta + component.factor @ rng.standard_normal(component.factor.shape[1])
     R = belief.embedding_posterior.sample(component, theta[None, :-N_GLOBAL], rng)[0]
-    gp = component.posterior.condition(theta)
-    gamma = float(np.exp(theta[LOG_OUTPUT_SCALE]))
     U = belief.space.scaling.scaled(belief.X) @ R.T
-    none = np.zeros(U.shape[0])
-    frequencies = kernel.frequencies(settings.waves, U.shape[1], rng)
-    phases = rng.uniform(0.0, 2.0 * np.pi, settings.waves)
-    prior = Path(R, kernel, gamma, float(theta[MEAN]), U, none, frequencies, phases)
-    noise = np.sqrt(gp.noise_diagonal) * rng.standard_normal(U.shape[0])
-    K = gamma**2 * kernel.value(cdist(U, U, "sqeuclidean")) + np.diag(gp.noise_diagonal)
-    return replace(prior, weights=np.linalg.solve(K, gp.data.y - prior.mean - prior.waves(U) - noise))
+    return DrawnPath(R, path(component.posterior.condition(theta), U, rng, settings.waves))
 
 
 @dataclass(frozen=True)
@@ -167,7 +123,7 @@ class DrawnFunction:
         return np.concatenate([self.score(acquisition, points) for _, points in view.pool.blocks(BLOCK_ROWS)])
 
     @cached_property
-    def _drawn(self) -> tuple[Belief, Path]:
+    def _drawn(self) -> tuple[Belief, DrawnPath]:
         n_pending = 0 if self.pending is None else self.pending.shape[0]
         rng = np.random.default_rng([self.seed, n_pending])
         belief = self.mixture.beliefs[int(rng.choice(len(self.mixture.beliefs), p=self.mixture.weights))]
@@ -179,5 +135,5 @@ class DrawnFunction:
         return self._drawn[0]
 
     @property
-    def _path(self) -> Path:
+    def _path(self) -> DrawnPath:
         return self._drawn[1]

@@ -1,9 +1,9 @@
 """Functions drawn from a conditioned process, whose averages over the inputs are known.
 
-Matheron's rule: a function drawn from the prior, moved by what the data say about its error at the data. How the
-prior is drawn decides how well averages are known. On up to three directions, with the squared exponential, it is a
-Fourier series; with a length scale for each input it is a sum of random waves (Rahimi & Recht 2007), which are
-products over the inputs, as the kernel is; elsewhere random waves again, averaged over Sobol points.
+Matheron's rule (Wilson et al. 2020): a function drawn from the prior, moved by what the data say about its error
+there. How the prior is drawn decides how well averages are known. On up to three directions, with the squared
+exponential, it is a Fourier series; with a length scale for each input it is a sum of random waves (Rahimi & Recht
+2007), which are products over the inputs, as the kernel is; elsewhere random waves again, averaged over Sobol points.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 
 from ridgeway.gp import fourier, measures
 from ridgeway.gp.kernel_means import MOST_DIRECTIONS, Rows, principal, sobol_points
-from ridgeway.gp.kernels import Kernel
+from ridgeway.gp.kernels import Kernel, spectral
 from ridgeway.gp.process import ConditionedGP
 from ridgeway.gp.variance_parts import Exchange, ProductAverages, Terms, VarianceParts, WaveAverages
 from ridgeway.types import Array
@@ -174,25 +174,11 @@ def path(gp: ConditionedGP, U: Array, rng: np.random.Generator | None, n_waves: 
     """A function drawn from the process given data at ``U (N, k)``; without random numbers, its mean."""
     if rng is None:
         return Path(gp, U, np.zeros((U.shape[1], 0)), np.zeros(0), np.zeros(0), gp.alpha)
-    waves = frequencies(gp.kernel, U.shape[1], n_waves, rng)
+    waves = spectral(gp.kernel).frequencies(n_waves, U.shape[1], rng).T
     phases = rng.uniform(0.0, 2.0 * np.pi, n_waves)
     amplitudes = np.sqrt(2.0 * gp.output_variance / n_waves) * rng.standard_normal(n_waves)
     prior = np.cos(U @ waves + phases) @ amplitudes
     return Path(gp, U, waves, phases, amplitudes, _correction(gp, prior, rng))
-
-
-def frequencies(kernel: Kernel, k: int, n: int, rng: np.random.Generator) -> Array:
-    """Frequencies ``(k, n)`` drawn in proportion to the kernel's power (Bochner's theorem)."""
-    z = rng.standard_normal((k, n))
-    if kernel.name == "se":
-        return z
-    if kernel.name in ("matern32", "matern52"):
-        dof = 3.0 if kernel.name == "matern32" else 5.0
-        return z * np.sqrt(dof / rng.chisquare(dof, n))
-    if kernel.name == "rq":
-        shape = float(getattr(kernel, "shape"))  # noqa: B009 - the protocol of kernels knows no shape
-        return z * np.sqrt(rng.gamma(shape, 1.0 / shape, n))
-    raise TypeError(f"functions can be drawn with the kernels se, matern32, matern52 and rq, got {kernel.name!r}")
 
 
 @dataclass(frozen=True)

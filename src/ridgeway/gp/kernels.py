@@ -131,6 +131,21 @@ class RationalQuadratic:
         return rng.standard_normal((n, d)) * np.sqrt(rng.gamma(self.shape, 1.0 / self.shape, (n, 1)))
 
 
+@runtime_checkable
+class SpectralKernel(Kernel, Protocol):
+    """A kernel whose spectrum can be drawn from, and so functions with it (Bochner's theorem)."""
+
+    def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
+        """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``."""
+
+
+def spectral(kernel: Kernel) -> SpectralKernel:
+    """``kernel``, if functions can be drawn with it."""
+    if not isinstance(kernel, SpectralKernel):
+        raise TypeError(f"kernel must have frequencies() where functions are drawn with it, got {kernel!r}")
+    return kernel
+
+
 _BUILT_IN: dict[str, type[Any]] = {
     "se": SquaredExponential,
     "matern32": Matern32,
