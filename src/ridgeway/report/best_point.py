@@ -6,10 +6,10 @@ from ridgeway import plots
 from ridgeway.report.content import Section, picture
 from ridgeway.report.facts import Facts
 from ridgeway.report.subject import Subject
-from ridgeway.report.tables import Table, number, shown
+from ridgeway.report.tables import Table, number
 
 _TITLE = "The best point so far"
-_COLUMNS = 12  # inputs that are shown; the data have all
+_COLUMNS = 12  # inputs that are shown
 
 
 def best_point(subject: Subject, found: Facts) -> tuple[Section, ...]:
@@ -33,7 +33,8 @@ def best_point(subject: Subject, found: Facts) -> tuple[Section, ...]:
     )
     order = [subject.columns[int(j)] for j in found.order[:_COLUMNS]]
     rows = tuple((points.columns[j], number(float(points.values[best.index, j]), 6)) for j in order)
-    caption = f"The best point, with {shown(len(rows), len(points.columns), found.shares_mean_something)}."
+    ranked = ", those that matter most first" if found.shares_mean_something else ""
+    caption = f"The inputs that vary at the best point{ranked}. The data below have all inputs."
     drawn = picture(
         "best",
         "How the search went",
