@@ -122,7 +122,7 @@ def minimize(f: Callable[..., Any], space: Space | ActiveLearner, budget: int = 
     """Look for the least value of ``f`` with ``budget`` experiments; the answer is ``best()`` of the learner.
 
     ``options`` are those of :func:`learn` and of :class:`ActiveLearner`. An embedding that the data do not support is
-    outweighed by models without one, so no harm comes of a wrong guess.
+    outweighed by models without one.
 
     Examples
     --------
