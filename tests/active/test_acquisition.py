@@ -203,11 +203,15 @@ def test_an_acquisition_of_the_users_own():
 @pytest.mark.parametrize(
     ("wrong", "error", "says"),
     [
-        ("entropy", ValueError, "acquisition must be one of 'bald', 'information', 'uncertainty', got 'entropy'"),
+        (
+            "entropy",
+            ValueError,
+            "'bald', 'information', 'uncertainty', 'improvement', 'thompson', got 'entropy'",
+        ),
         (
             3,
             TypeError,
-            r"acquisition must be a name, have value\(\), slopes\(\) and jointly, or be a function .*, got 3",
+            r"acquisition must be a name, have value\(\), slopes\(\) and jointly, or .*, or be a function .*, got 3",
         ),
         (None, TypeError, "acquisition must be a name"),
     ],

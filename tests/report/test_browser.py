@@ -132,7 +132,8 @@ def test_report_opens(browser: Any, request: pytest.FixtureRequest, which: str, 
         if key == "surface":
             assert seen["colours"] > 100
             continue
-        assert seen["dots"] == seen["expected"] > 0, key
+        assert seen["dots"] == seen["expected"], key
+        assert seen["expected"] > 0 or key.startswith(("effect", "distribution")), key  # curves with bands
         assert seen["words"] >= 3, key
         if key != "information":  # dots alone
             assert seen["lines"] > 0, key

@@ -12,6 +12,7 @@ import pytest
 import ridgeway as rw
 from ridgeway import report
 from ridgeway.belief import directions, embedding_draws
+from ridgeway.gp.process import ConditionedGP
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -35,7 +36,7 @@ def test_directions_draws_and_left_out_predictions_are_computed_once(d: int, mon
     counted(directions, "canonical")  # what directions() computes, whoever imported it under which name
     counted(embedding_draws, "embeddings")
     counted(embedding_draws, "shares")
-    counted(rw.Belief, "leave_one_out")
+    counted(ConditionedGP, "leave_one_out")
     content = report.content(belief)
     drawn = {picture.key for picture in content.pictures}
     assert {"response", "importance", "information", "left_out", "coverage", f"weights{d - 1}"} <= drawn

@@ -260,7 +260,7 @@ def resolve(acquisition: Any) -> AnyAcquisition:
 
 def handed_over(stored: str, acquisition: Any) -> Any:
     """The acquisition that was stored by this name: itself, where it had to be handed over again."""
-    if acquisition is None:
+    if acquisition is None or (isinstance(acquisition, str) and acquisition == stored):
         return stored
     name = resolve(acquisition).name
     if name != stored:

@@ -124,6 +124,10 @@ class Belief:
 
     def leave_one_out(self) -> Prediction:
         """Each observation of ``y`` predicted from the others, hyperparameters as fitted; closed form."""
+        return self._left_out
+
+    @cached_property
+    def _left_out(self) -> Prediction:
         parts = [c.gp.leave_one_out() for c in self.components]
         moments = mix(self._weights, [Moments(mean, variance, variance) for mean, variance in parts])
         return Prediction(*(f(m) for f, m in zip(self._to_user, moments, strict=True)))

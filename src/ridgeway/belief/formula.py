@@ -11,7 +11,7 @@ import numpy as np
 
 from ridgeway import checks
 from ridgeway.belief import embedding_draws
-from ridgeway.belief.directions import directions
+from ridgeway.belief.directions import Directions, directions
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -98,12 +98,16 @@ class Formula:
         return self.text()
 
 
-def formula(belief: Belief) -> Formula:
-    """The directions of a linear embedding as formulas; raises where there are none."""
-    found = directions(belief)
+def formula(belief: Belief, known: Directions | None = None, R: Array | None = None) -> Formula:
+    """The directions of a linear embedding as formulas; raises where there are none.
+
+    Its directions may be ``known`` already, and draws ``R (n, d, D)`` of the embedding.
+    """
+    found = directions(belief) if known is None else known
+    R = embedding_draws.embeddings(belief) if R is None else R
     scaling, D = belief.space.scaling, belief.space.scaling.D
     weights = found.weights / scaling.half_width
-    aligned = embedding_draws.aligned(found, embedding_draws.embeddings(belief))
+    aligned = embedding_draws.aligned(found, R)
     # The length of a direction is a convention: what is uncertain is where it points.
     lengths = np.linalg.norm(aligned, axis=2, keepdims=True)
     drawn = embedding_draws.Interval.of(aligned / np.maximum(lengths, 1e-300))

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import erfc
-from scipy.stats import qmc
 
 from ridgeway.gp import fourier, measures
 from ridgeway.gp.kernels import Kernel
@@ -82,8 +81,15 @@ def kernel_means(measure: Any, kernel: Kernel, rows: Rows, U: Array) -> KernelMe
 
 def sobol_points(measure: Any, log2: int, seed: int = 0) -> Array:
     """``2^log2`` scrambled Sobol points of a measure, always the same."""
-    q = qmc.Sobol(measure.D, seed=np.random.default_rng(seed)).random_base2(log2)
-    result: Array = measure.from_uniform(q)
+    result: Array = measure.from_uniform(sobol(measure.D, log2, seed))
+    return result
+
+
+def sobol(n: int, log2: int, seed: int = 0) -> Array:
+    """``2^log2`` scrambled Sobol points of the unit cube in ``n`` dimensions, always the same."""
+    from scipy.stats import qmc  # importing it takes half a second, and a belief that predicts does not need it
+
+    result: Array = qmc.Sobol(n, seed=np.random.default_rng(seed)).random_base2(log2)
     return result
 
 

@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import qmc
 
 from ridgeway.gp.fourier import FourierBox
+from ridgeway.gp.kernel_means import sobol
 from ridgeway.types import Array
 
 _DIVISIBLE = 0.05  # a factor of the characteristic function above which the product of the others is a quotient
@@ -190,7 +190,7 @@ class Exchange:
 
     def __init__(self, measure: Any, log2: int, seed: int = 0) -> None:
         D = measure.D
-        q = qmc.Sobol(2 * D, seed=np.random.default_rng(seed)).random_base2(log2)
+        q = sobol(2 * D, log2, seed)
         self.A: Array = measure.from_uniform(q[:, :D])
         self.B: Array = measure.from_uniform(q[:, D:])
 

@@ -103,7 +103,9 @@ def _index_table(found: Sensitivity) -> Table:
 def _formula(found: Facts) -> str:
     if found.directions is None:
         return ""
-    made = replace(formula(found.belief), names=found.labels, units=(None,) * len(found.labels))
+    made = replace(
+        formula(found.belief, found.directions, found.R), names=found.labels, units=(None,) * len(found.labels)
+    )
     return f"The directions as sums of the inputs, with 90 % intervals of the weights:\n\n{made.text(top=_TERMS)}"
 
 
