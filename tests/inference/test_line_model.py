@@ -15,7 +15,7 @@ from ridgeway.gp.kernels import SquaredExponential
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import LOG_NOISE, LOG_SCALE, Data
 from ridgeway.inference import importance_sampling, line_model
-from ridgeway.inference.settings import DEFAULT
+from ridgeway.inference.settings import DEFAULT, EFFORTS
 
 STRETCH = DEFAULT.lines.log_output_scale
 
@@ -77,11 +77,12 @@ def test_a_process_of_straight_lines_bends_next_to_nothing():
 def test_a_linear_response_is_predicted_as_by_a_regression():
     X, y = line(45, 25, 0.1)
     X_test, truth = line(1000, 25, 0.0, seed=1)
-    belief = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1))
+    belief = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1), effort="quick")
     ours = rmse(belief.predict(X_test).mean, truth)
     assert ours < 1.1 * rmse(BayesianRidge().fit(X, y).predict(X_test), truth)
     assert belief.straight_share > 0.3
-    without = replace(DEFAULT, lines=replace(DEFAULT.lines, least_observations=1000))
+    quick = EFFORTS["quick"]
+    without = replace(quick, lines=replace(quick.lines, least_observations=1000))
     bent = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1), settings=without)
     assert rmse(bent.predict(X_test).mean, truth) > ours
 
@@ -97,11 +98,11 @@ def test_a_curved_response_has_no_straight_part():
 @pytest.mark.slow
 def test_a_warm_fit_follows_it():
     X, y = line(46, 25, 0.1)
-    first = rw.fit(X[:45], y[:45], rw.Linear(2), bounds=(-1, 1))
+    first = rw.fit(X[:45], y[:45], rw.Linear(2), bounds=(-1, 1), effort="quick")
     second = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1), initial=first)
     assert any(c.is_line for c in first.components)
     assert any(c.is_line for c in second.components)
-    cold = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1))
+    cold = rw.fit(X, y, rw.Linear(2), bounds=(-1, 1), effort="quick")
     evidence = [max(c.log_evidence for c in b.components if c.is_line) for b in (second, cold)]
     assert evidence[0] == pytest.approx(evidence[1], abs=0.05)
 

@@ -62,8 +62,11 @@ def distribution(found: OutputDistribution, output: str = "response", bins: int 
     )  # fmt: skip
     fig = figure(bars, height=320, bargap=0)
     marks = [("mean", found.mean), ("5 %", found.quantile(0.05)), ("95 %", found.quantile(0.95))]
+    middle = 0.5 * (edges[0] + edges[-1])
     for text, estimate in marks:
-        dash = "solid" if text == "mean" else "dash"
-        fig.add_vline(float(estimate.mean), line={"color": VERMILLION, "dash": dash}, annotation_text=text)
+        at, dash = float(estimate.mean), "solid" if text == "mean" else "dash"
+        inwards = "top right" if at < middle else "top left"
+        line = {"color": VERMILLION, "dash": dash}
+        fig.add_vline(at, line=line, annotation_text=text, annotation_position=inwards)
     fig.update_xaxes(title_text=marked_up(output, CHARACTERS))
     return fig.update_yaxes(title_text="density", rangemode="tozero")
