@@ -27,7 +27,7 @@ from tests.campaign.sequences import sequence
 
 @pytest.mark.slow
 def test_killed_at_random_moments_it_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    rounds = 40
+    rounds = 25
     whole, broken, log = str(tmp_path / "whole.sqlite"), str(tmp_path / "broken.sqlite"), tmp_path / "log"
     workers.create(whole)
     workers.work(whole, rounds, str(tmp_path / "other"))
