@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.slow
 def test_importing_ridgeway_imports_no_library_of_an_extra() -> None:
     guests = ("torch", "botorch", "gpytorch", "linear_operator", "pyro", "optuna", "ax")
     # All that a learner needs, and the names of the package: a guest is imported when it is asked for.

@@ -47,6 +47,7 @@ def differences(function, X, step=1e-3):
     return np.einsum("s,sjn->nj", weights, values) / h
 
 
+@pytest.mark.slow
 @every_embedding
 @every_kernel
 @every_shape

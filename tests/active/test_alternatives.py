@@ -23,12 +23,14 @@ def weight(learner, model):
     return sum(w for belief, w in zip(mixture.beliefs, mixture.weights, strict=True) if belief.model == model)
 
 
+@pytest.mark.slow
 def test_the_data_decide():
     """A ridge in one direction, and a function that has none."""
     assert weight(told(lambda z: np.sin(3.0 * (z @ [0.5, 0.6, -0.6]))), rw.Linear(1)) > 0.8
     assert weight(told(lambda z: z @ z + 0.3 * np.cos(4 * z[0])), rw.Linear(1)) < 0.2
 
 
+@pytest.mark.slow
 def test_outcomes_are_warped_and_the_learners_own_belief_is_not():
     learner = told(lambda z: np.exp(4.0 * z.sum()))
     mixture, warp = learner.averaged
@@ -37,6 +39,7 @@ def test_outcomes_are_warped_and_the_learners_own_belief_is_not():
     np.testing.assert_array_equal(learner.belief.y, learner.y)
 
 
+@pytest.mark.slow
 def test_known_noise_is_warped_with_its_outcome():
     learner = make(embedding=rw.Linear(1), goal="minimize", acquisition=None)
     X = np.random.default_rng(0).uniform(LOWER, UPPER, (12, 3))
@@ -49,6 +52,7 @@ def test_known_noise_is_warped_with_its_outcome():
     np.testing.assert_allclose(noise - noise.min(), 4.0 * (warp.slope(y) ** 2 - warp.slope(y).min() ** 2), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_many_inputs_share_a_length_scale():
     few = AlternativeSettings(most_diagonal=2)
     learner = told(lambda z: z @ z)
@@ -58,6 +62,7 @@ def test_many_inputs_share_a_length_scale():
     assert all(belief.model != rw.Diagonal() for belief in found.mixture.beliefs)
 
 
+@pytest.mark.slow
 def test_they_depend_on_nothing_but_the_observations_and_the_belief():
     learner = told(lambda z: z @ z)
     again = alternatives.averaged(learner.belief, learner.record, learner._refit, 1.0)

@@ -20,6 +20,7 @@ def noisy(goal, n=40, noise=0.5):
     return learner, 7.0 + f
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", ["minimize", "maximize"])
 def test_luck_is_not_taken_for_the_best(goal):
     learner, f = noisy(goal)
@@ -35,6 +36,7 @@ def test_luck_is_not_taken_for_the_best(goal):
     assert abs(best.value - f[best.index]) < abs(best.observed_value - f[best.observed_index])
 
 
+@pytest.mark.slow
 def test_without_noise_it_is_the_best_outcome():
     learner, _ = noisy("minimize", noise=0.0)
     best = learner.best()

@@ -70,6 +70,7 @@ def test_it_stops_when_it_is_narrow_enough_and_goes_on_from_a_learner() -> None:
     assert "below 10" in learner.ended
 
 
+@pytest.mark.slow
 def test_a_pool_is_averaged_over_its_points() -> None:
     X = np.random.default_rng(0).uniform(0, 1, (12, 2))
     found = rw.integrate(exponential, rw.Pool(X), budget=8, embedding=rw.Linear(1), effort="quick")

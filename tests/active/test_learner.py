@@ -287,6 +287,7 @@ def test_one_input():
 # -- the same again --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @either_space
 @pytest.mark.parametrize("acquisition", ["information", "random"])
 def test_same_seed_same_sequence(space, acquisition):
@@ -672,6 +673,7 @@ def test_an_outcome_far_from_its_prediction_is_recorded_and_surprising():
 # -- goals -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("goal", "acquisition"), [("minimize", "improvement"), ("maximize", "thompson")])
 @either_space
 def test_an_optimiser_goes_on_as_if_nothing_had_happened(space, goal, acquisition):

@@ -460,6 +460,7 @@ def test_the_best_point_is_found(way):
     np.testing.assert_allclose(learner.best().x, 0.3, atol=0.25)
 
 
+@pytest.mark.slow
 def test_a_budget_smaller_than_the_design():
     space = rw.Box([0, 0], [1, 1])
     learner = rw.minimize(valley, space, 5, **QUICK)
@@ -487,6 +488,7 @@ def test_it_stops_where_no_improvement_is_expected():
         rw.minimize(valley, space, 9, acquisition="thompson", stop_below=0.5, **QUICK)
 
 
+@pytest.mark.slow
 def test_a_pool_that_ends_before_the_budget():
     points = np.random.default_rng(0).uniform(0, 1, (7, 2))
     learner = rw.minimize(valley, rw.Pool(points), 20, n_initial=3, **QUICK)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 import ridgeway as rw
 from ridgeway.active.acquisition import PointAcquisition, outlook_of
@@ -51,6 +52,7 @@ def test_scores_are_the_acquisitions_given_what_is_pending() -> None:
     np.testing.assert_array_equal(given.known_inputs, np.vstack([X, X[:1]]))
 
 
+@pytest.mark.slow
 def test_a_box_and_a_pool_are_searched() -> None:
     corner, opposite = learner(rw.Box([-1.0] * 3, [1.0] * 3)).ask(2)
     np.testing.assert_allclose(np.abs(corner), 1.0)

@@ -146,6 +146,7 @@ def converged(belief, u):
     return most_certain_input(belief, u, settings=PreimageSettings(least_gain=1e-12, most_programs=200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("shape", ["12 of 20", "40 of 20"])
 def test_more_programs_are_never_worse(d, shape):

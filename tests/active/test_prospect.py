@@ -81,6 +81,7 @@ def simulated(belief, known, X, sign, n=100_000):
     return belief.output.scale * np.concatenate(parts)
 
 
+@pytest.mark.slow
 @either_sign
 @pytest.mark.parametrize(("embedding", "modes"), [("two directions", 2), ("isotropic", 1), ("diagonal", 1)])
 @pytest.mark.parametrize("n_pending", [0, 2])

@@ -25,6 +25,7 @@ def test_gradients_are_those_of_differences(embedding, shape, kernel):
         steepest_agree(DrawnFunction(BeliefMixture.by_evidence([belief]), sign, seed), points(3, belief.X.shape[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding", ["two directions", "isotropic", "diagonal"])
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
 def test_draws_have_the_moments_of_the_process(embedding, kernel):

@@ -14,6 +14,7 @@ LINEAR = [case for case, (_, _, embedding, _) in CASES.items() if isinstance(emb
 N_DRAWS = 20000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LINEAR)
 def test_rows_of_the_embedding_are_canonical(case):
     belief = fitted(case)

@@ -247,6 +247,7 @@ def test_more_effort_makes_more_climbs():
     assert climbs["quick"] < climbs["normal"] / 2
 
 
+@pytest.mark.slow
 def test_seconds_limit_the_search():
     X, y = rugged(3)
     started = time.monotonic()

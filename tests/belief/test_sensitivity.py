@@ -53,6 +53,7 @@ def test_indices_of_more_inputs_than_observations() -> None:
     assert np.isfinite(found.total.high).all()
 
 
+@pytest.mark.slow
 def test_rivals_take_over_where_a_ridge_is_wrong() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (40, 3))
@@ -70,6 +71,7 @@ def test_rivals_take_over_where_a_ridge_is_wrong() -> None:
     assert belief.rivals is belief.rivals
 
 
+@pytest.mark.slow
 def test_a_ridge_is_called_one() -> None:
     answer = fitted(1).is_ridge()
     assert answer.answer == "yes"

@@ -32,6 +32,7 @@ def filled(campaign: rw.Campaign, n: int) -> None:
         campaign.tell(trial, strength(trial.inputs["temperature"], trial.inputs["rate"]))
 
 
+@pytest.mark.slow
 def test_the_best_trial_in_the_campaigns_own_units(tmp_path: Path) -> None:
     campaign = begun(tmp_path / "c.sqlite", goal="maximize")
     with pytest.raises(CampaignError, match="no best point before the first result"):

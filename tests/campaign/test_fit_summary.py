@@ -33,12 +33,14 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     return made
 
 
+@pytest.mark.slow
 def test_modes_and_draws_differ_here(campaign: Campaign) -> None:
     """Otherwise the next test would compare nothing."""
     at_modes, drawn = campaign.belief.importances(), facts(campaign.belief, list("abc")).shares.mean
     assert np.abs(at_modes - drawn).max() > 0.01
 
 
+@pytest.mark.slow
 def test_one_campaign_has_one_set_of_numbers(
     campaign: Campaign, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,7 @@ def test_the_course_of_the_subspace_is_kept(campaign: Campaign, page: str) -> No
     assert 0.0 <= fit.summary["course"][-1][2] <= median <= fit.summary["course"][-1][3] <= 90.0
 
 
+@pytest.mark.slow
 def test_how_to_reproduce_it_tells_no_folder(campaign: Campaign, page: str) -> None:
     commands = [html.unescape(code) for code in re.findall(r"<code>(.*?)</code>", page, re.DOTALL)]
     assert commands[-1] == "ridgeway report --campaign oven.sqlite --name coating -o report.html"
@@ -243,10 +244,12 @@ def test_corrections_and_notes_stand_in_the_report(tmp_path: Path) -> None:
     assert campaign.corrections[0]["by"] in html.unescape(page)
 
 
+@pytest.mark.slow
 def test_a_report_without_corrections_has_no_table_of_them(page: str) -> None:
     assert "correction" not in page
 
 
+@pytest.mark.slow
 def test_labels_named_like_columns_are_set_apart_in_a_report(tmp_path: Path) -> None:
     points = np.random.default_rng(0).uniform(size=(8, 2))
     pool = rw.Pool(points, names=["a", "b"])

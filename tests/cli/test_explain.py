@@ -30,6 +30,7 @@ def campaign(ridgeway: Ridgeway) -> Ridgeway:
     return ridgeway
 
 
+@pytest.mark.slow
 def test_inputs_have_their_names_and_units(campaign: Ridgeway, tmp_path: Path) -> None:
     said = campaign("sensitivity", "--no-rivals", "--format", "json")
     assert said.code == 0
@@ -48,6 +49,7 @@ def test_inputs_have_their_names_and_units(campaign: Ridgeway, tmp_path: Path) -
         assert [row["input"] for row in csv.DictReader(file)] == ["temperature [°C]", "log10 of rate [1/s]"]
 
 
+@pytest.mark.slow
 def test_the_output_is_averaged(campaign: Ridgeway, tmp_path: Path) -> None:
     said = campaign("integrate", "--no-rivals", "--above", "20", "--format", "json")
     record = json.loads(said.out)

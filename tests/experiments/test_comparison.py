@@ -36,6 +36,7 @@ def test_the_points_are_those_of_table_2(monkeypatch: pytest.MonkeyPatch) -> Non
     assert comparison.score("synthetic-10-2", "lasso", 1, 2)["scores"]["rmse"] == pytest.approx(theirs, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_what_is_not_installed_is_left_out_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = libraries.Library("Gone", "never", libraries.lasso, needs=("a_package_that_nobody_has",))
     monkeypatch.setitem(LIBRARIES, "gone", gone)

@@ -21,6 +21,7 @@ def learned() -> tuple[rw.Belief, Test]:
     return belief, problem.test(0)
 
 
+@pytest.mark.slow
 def test_plugged_in_scores_are_those_of_a_plain_gp(learned: tuple[rw.Belief, Test]) -> None:
     belief, test = learned
     belief = replace(belief, components=(replace(belief.components[0], weight=1.0),))

@@ -29,6 +29,7 @@ def conditioned(embedding, kernel: str) -> tuple[ConditionedGP, Rows, np.ndarray
     return gp, rows, rows.project(Z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_draws_have_the_moments_of_the_process(case: str) -> None:
     gp, rows, U = conditioned(*CASES[case])

@@ -15,6 +15,7 @@ def by_key(shown: report.Content) -> dict:
     return {section.key: section for section in shown.sections}
 
 
+@pytest.mark.slow
 def test_a_report_says_how_much_each_input_matters() -> None:
     found = by_key(report.content(fitted(1)))
     explained, spread = found["sensitivity"], found["distribution"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ridgeway import report
 from tests.report.subjects import NASTY, learner_of
 
 
+@pytest.mark.slow
 def test_a_report_of_a_search_says_where_the_best_is() -> None:
     learner = learner_of(10, goal="maximize", inference="map")
     content = report.content(learner, suggestions=0)
@@ -16,6 +19,7 @@ def test_a_report_of_a_search_says_where_the_best_is() -> None:
     assert section.pictures[0].figure is not None
 
 
+@pytest.mark.slow
 def test_a_report_of_what_was_learned_has_no_best() -> None:
     content = report.content(learner_of(10, inference="map"), suggestions=0)
     assert all(section.key != "best" for section in content.sections)

@@ -15,6 +15,7 @@ from ridgeway.belief import directions, embedding_draws
 from ridgeway.gp.process import ConditionedGP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_directions_draws_and_left_out_predictions_are_computed_once(d: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(d)
@@ -43,6 +44,7 @@ def test_directions_draws_and_left_out_predictions_are_computed_once(d: int, mon
     assert calls == {"canonical": 1, "embeddings": 1, "shares": 1, "leave_one_out": 1}
 
 
+@pytest.mark.slow
 def test_a_belief_of_the_history_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (24, 3))

@@ -22,6 +22,7 @@ def figures(page: str) -> dict[str, object]:
     return json.loads(match.group(1))
 
 
+@pytest.mark.slow
 def test_the_page_is_one_file_without_addresses(belief: rw.Belief, tmp_path: Path) -> None:
     path = belief.report(tmp_path / "report.html", names=["a", "b", "c", "d"], title="Kiln & co")
     page = path.read_text()
@@ -38,6 +39,7 @@ def test_the_page_is_one_file_without_addresses(belief: rw.Belief, tmp_path: Pat
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.slow
 def test_an_earlier_report_survives_a_failure(
     belief: rw.Belief, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,6 +59,7 @@ def test_an_earlier_report_survives_a_failure(
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.slow
 def test_a_report_is_written_through_no_link(belief: rw.Belief, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
@@ -76,6 +79,7 @@ def test_names_cannot_break_the_page() -> None:
     assert any("&lt;/script&gt;" in text for text in shown)
 
 
+@pytest.mark.slow
 def test_the_data_travel_to_the_last_digit(belief: rw.Belief) -> None:
     page = report.render(belief)
     packed = re.search(r'download="observations.csv.gz" href="data:application/gzip;base64,([^"]*)"', page)
@@ -85,6 +89,7 @@ def test_the_data_travel_to_the_last_digit(belief: rw.Belief) -> None:
     assert np.array_equal(rows, np.column_stack([belief.X, belief.y]))
 
 
+@pytest.mark.slow
 def test_suggestions_are_what_would_be_asked_and_nothing_is_taken_out() -> None:
     learner = learner_of(14)
     learner.n_asked = 1  # past the points that fill the space
@@ -135,6 +140,7 @@ def test_a_constant_response() -> None:
     assert "y is constant" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "drawn"), [(rw.Diagonal(), True), (rw.Isotropic(), False)], ids=str)
 def test_models_without_directions(model: rw.Diagonal | rw.Isotropic, drawn: bool) -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (25, 3))
