@@ -10,7 +10,7 @@ import pytest
 import ridgeway as rw
 from ridgeway.active.acquisition import thompson
 from ridgeway.active.pool_coordinates import PoolView
-from ridgeway.active.thompson import DrawnFunction, ThompsonSettings, drawn_path
+from ridgeway.active.thompson import DrawnOutlook, ThompsonSettings, drawn_path
 from ridgeway.belief.belief_mixture import BeliefMixture
 from tests.active.cases import every_embedding, every_shape, fitted, points
 from tests.active.test_prospect import dense_posterior, steepest_agree
@@ -22,7 +22,7 @@ from tests.active.test_prospect import dense_posterior, steepest_agree
 def test_gradients_are_those_of_differences(embedding, shape, kernel):
     belief = fitted(embedding, kernel, shape, 2)
     for seed, sign in ((1, 1.0), (2, -1.0)):
-        steepest_agree(DrawnFunction(BeliefMixture.by_evidence([belief]), sign, seed), points(3, belief.X.shape[1]))
+        steepest_agree(DrawnOutlook(BeliefMixture.by_evidence([belief]), sign, seed), points(3, belief.X.shape[1]))
 
 
 @pytest.mark.slow
@@ -52,16 +52,16 @@ def test_embeddings_are_drawn_too():
 
 
 def test_each_point_of_a_batch_has_a_draw_of_its_own():
-    outlook = DrawnFunction(BeliefMixture.by_evidence([fitted("two directions", modes=2)]), 1.0, seed=4)
+    outlook = DrawnOutlook(BeliefMixture.by_evidence([fitted("two directions", modes=2)]), 1.0, seed=4)
     X = points(20, 4)
-    same = DrawnFunction(outlook.mixture, 1.0, seed=4)
+    same = DrawnOutlook(outlook.mixture, 1.0, seed=4)
     np.testing.assert_array_equal(outlook.score(None, X), same.score(None, X))
     assert np.abs(outlook.given(X[:1]).score(None, X) - outlook.score(None, X)).max() > 1e-2
     assert outlook.given(X[:1]).known_inputs.shape[0] == outlook.known_inputs.shape[0] + 1
 
 
 def test_a_pool_is_scored_as_points_are():
-    outlook = DrawnFunction(BeliefMixture.by_evidence([fitted("isotropic", shape="wide")]), 1.0)
+    outlook = DrawnOutlook(BeliefMixture.by_evidence([fitted("isotropic", shape="wide")]), 1.0)
     pool = rw.Pool(points(30, 12, seed=8))
     np.testing.assert_allclose(outlook.pool_scores(None, PoolView(pool)), outlook.score(None, pool.points), rtol=1e-9)
 

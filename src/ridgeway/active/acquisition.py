@@ -24,7 +24,7 @@ from ridgeway.active.goals import Goal
 from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
 from ridgeway.active.prospect import Prospect
-from ridgeway.active.thompson import DrawnFunction
+from ridgeway.active.thompson import DrawnOutlook
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.belief_mixture import BeliefMixture
 from ridgeway.gp import moments as gp_moments
@@ -189,7 +189,7 @@ class Thompson(_BestScores):
         return "thompson"
 
     def outlook(self, mixture: BeliefMixture, sign: float, seed: int) -> Outlook:
-        return DrawnFunction(mixture, sign, seed)
+        return DrawnOutlook(mixture, sign, seed)
 
 
 bald = Bald()

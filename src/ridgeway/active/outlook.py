@@ -1,7 +1,7 @@
 """The protocol of an outlook: what is expected of ``f`` at new points, given what is known and what is pending.
 
 :class:`~ridgeway.active.pending.PendingBelief` serves acquisitions that learn, from variances alone;
-:class:`~ridgeway.active.prospect.Prospect` and :class:`~ridgeway.active.thompson.DrawnFunction` serve those that look
+:class:`~ridgeway.active.prospect.Prospect` and :class:`~ridgeway.active.thompson.DrawnOutlook` serve those that look
 for the best point.
 """
 

@@ -1,4 +1,4 @@
-"""``DrawnFunction``: one function that the data allow, drawn with its embedding, and where it is best.
+"""``DrawnOutlook``: one function that the data allow, drawn with its embedding, and where it is best.
 
 A mode of a belief is drawn by its weight, then hyperparameters around it, then a function from the process with
 those: a sum of random waves from the prior, corrected to agree with a noisy observation of each outcome
@@ -70,7 +70,7 @@ def drawn_path(belief: Belief, rng: np.random.Generator, settings: ThompsonSetti
 
 
 @dataclass(frozen=True)
-class DrawnFunction:
+class DrawnOutlook:
     """A function drawn from a mixture of beliefs; each pending point makes the next draw another one.
 
     ``sign`` is 1 where the least value is looked for and -1 where the largest is.
@@ -100,7 +100,7 @@ class DrawnFunction:
         result: Array = X[np.argsort(-self.score(None, X), kind="stable")[: self.settings.promising]]
         return result
 
-    def given(self, X: Array) -> DrawnFunction:
+    def given(self, X: Array) -> DrawnOutlook:
         """With the points ``X (n, D)`` pending as well."""
         return replace(self, pending=X if self.pending is None else np.vstack([self.pending, X]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,15 @@ N_DRAWS, LEAST_DRAWS = 200, 40
 LEAST_OBSERVATIONS = 4
 _WORK = 4e9  # multiply-adds to spend on splitting variances
 _NARROWEST = 0.3  # factor on intervals at least
+
+
+class Drawing(NamedTuple):
+    """How functions are drawn from a belief, and what intervals are made of the draws; as Belief.sensitivity says."""
+
+    level: float = 0.95
+    rivals: bool = True
+    n_draws: int | None = None
+    random_state: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,10 +89,9 @@ class Average:
         )
 
 
-def average(
-    belief: Belief, measure: Any, level: float, n_draws: int | None, use_rivals: bool, seed: int, what: str
-) -> Average:
+def average(belief: Belief, measure: Any, drawing: Drawing, what: str) -> Average:
     """How to average a belief, after checks that it can be."""
+    level, use_rivals, n_draws, seed = drawing
     if not (isinstance(level, float) and 0.0 < level < 1.0):
         raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
     n = belief.y.shape[0]

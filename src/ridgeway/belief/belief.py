@@ -257,9 +257,10 @@ class Belief:
 
         ``over`` as in :meth:`integrate`, the rest as in :meth:`sensitivity`.
         """
+        from ridgeway.belief.averages import Drawing
         from ridgeway.belief.output_distribution import distribution
 
-        return distribution(self, over, level, rivals, n_draws, random_state)
+        return distribution(self, over, Drawing(level, rivals, n_draws, random_state))
 
     def sensitivity(
         self,
@@ -283,9 +284,10 @@ class Belief:
         >>> belief.sensitivity(rivals=False).total.mean.round(1) + 0.0
         array([0.2, 0.8, 0. ])
         """
+        from ridgeway.belief.averages import Drawing
         from ridgeway.belief.sensitivity import sensitivity
 
-        return sensitivity(self, over, level, rivals, n_draws, random_state)
+        return sensitivity(self, over, Drawing(level, rivals, n_draws, random_state))
 
     def effect(
         self,
@@ -301,9 +303,10 @@ class Belief:
 
         The other inputs are averaged over; arguments are those of :meth:`sensitivity`.
         """
+        from ridgeway.belief.averages import Drawing
         from ridgeway.belief.effects import effect
 
-        return effect(self, name, over, n_points, level, rivals, n_draws, random_state)
+        return effect(self, name, over, n_points, Drawing(level, rivals, n_draws, random_state))
 
     def formula(self) -> Formula:
         """Each learned direction as a weighted sum of the inputs in their own units, with uncertain weights."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ridgeway import checks
 from ridgeway.belief import measures
-from ridgeway.belief.averages import average
+from ridgeway.belief.averages import Drawing, average
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -33,13 +33,10 @@ def effect(
     name: Any,
     over: Any = None,
     n_points: int = 41,
-    level: float = 0.95,
-    rivals: bool = True,
-    n_draws: int | None = None,
-    random_state: int = 0,
+    drawing: Drawing = Drawing(),  # noqa: B008 - a tuple
 ) -> Effect:
     """The main effect of one input; see :meth:`Belief.effect`."""
-    return effects(belief, [name], over, n_points, level, rivals, n_draws, random_state)[0]
+    return effects(belief, [name], over, n_points, drawing)[0]
 
 
 def effects(
@@ -47,16 +44,13 @@ def effects(
     names: list[Any],
     over: Any = None,
     n_points: int = 41,
-    level: float = 0.95,
-    rivals: bool = True,
-    n_draws: int | None = None,
-    random_state: int = 0,
+    drawing: Drawing = Drawing(),  # noqa: B008 - a tuple
 ) -> list[Effect]:
     """Main effects of several inputs from the same draws."""
     columns = [measures.index(belief, name) for name in names]
     measure = measures.independent(belief, over, "an effect")
     n_points = checks.count(n_points, "n_points", 2)
-    how = average(belief, measure, level, n_draws, rivals, random_state, "an effect")
+    how = average(belief, measure, drawing, "an effect")
     scaling = belief.space.scaling
     at: list[Array] = [np.linspace(low, high, n_points) for low, high in map(measure.interval, columns)]
     curves = how.over_draws(
@@ -69,5 +63,5 @@ def effects(
     result = []
     for j, t, mean, low, high in zip(columns, at, bands.mean, bands.low, bands.high, strict=True):
         x = scaling.center[j] + scaling.half_width[j] * t
-        result.append(Effect(belief.labels[j], x, mean, low, high, level))
+        result.append(Effect(belief.labels[j], x, mean, low, high, how.level))
     return result

@@ -9,7 +9,7 @@ import numpy as np
 
 from ridgeway import checks
 from ridgeway.belief import measures
-from ridgeway.belief.averages import Average, average
+from ridgeway.belief.averages import Average, Drawing, average
 from ridgeway.belief.estimates import Estimate
 from ridgeway.gp.kernel_means import sobol_points
 from ridgeway.gp.measures import Points
@@ -71,10 +71,7 @@ class OutputDistribution:
 def distribution(
     belief: Belief,
     over: Any = None,
-    level: float = 0.95,
-    rivals: bool = True,
-    n_draws: int | None = None,
-    random_state: int = 0,
+    drawing: Drawing = Drawing(),  # noqa: B008 - a tuple
 ) -> OutputDistribution:
     """The output's distribution; see :meth:`Belief.distribution`."""
     measure = measures.scaled(belief, over)
@@ -83,7 +80,7 @@ def distribution(
     else:
         X = sobol_points(measure, _LOG2_POINTS)
         weights = np.full(X.shape[0], 1.0 / X.shape[0])
-    how = average(belief, measure, level, n_draws, rivals, random_state, "a distribution")
+    how = average(belief, measure, drawing, "a distribution")
     values = np.stack(how.over_draws(measure, lambda drawn, output: output.mean(drawn.values(X))))
     order = np.argsort(values, axis=1)
     return OutputDistribution(np.take_along_axis(values, order, axis=1), weights[order], how)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ridgeway.belief import measures
-from ridgeway.belief.averages import average
+from ridgeway.belief.averages import Drawing, average
 from ridgeway.belief.estimates import Estimate
 from ridgeway.gp.drawn_functions import DrawnFunction
 from ridgeway.gp.scaling import OutputScaling
@@ -83,16 +83,13 @@ class _Indices(NamedTuple):
 def sensitivity(
     belief: Belief,
     over: Any = None,
-    level: float = 0.95,
-    rivals: bool = True,
-    n_draws: int | None = None,
-    random_state: int = 0,
+    drawing: Drawing = Drawing(),  # noqa: B008 - a tuple
 ) -> Sensitivity:
     """Sobol indices with intervals; see :meth:`Belief.sensitivity`."""
     measure = measures.independent(belief, over, "sensitivity")
-    how = average(belief, measure, level, n_draws, rivals, random_state, "sensitivity")
+    how = average(belief, measure, drawing, "sensitivity")
     found = how.over_draws(measure, _indices)
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(how.seed)
     whole = [_with_missed(one, how.missed, rng) for one in found]
     kinds = (how.estimate, how.estimate, *(3 * [how.estimate_of_shares]))
     mean, std, first, total, activity = (
@@ -101,7 +98,7 @@ def sensitivity(
     )
     return Sensitivity(
         belief.labels, mean, std.within(0.0), first.within(0.0, 1.0), total.within(0.0, 1.0), activity.within(0.0, 1.0),
-        level, how.shares, len(found),
+        how.level, how.shares, len(found),
     )  # fmt: skip
 
 

@@ -33,7 +33,9 @@ def explained(found: Facts) -> Section:
     if why:
         return Section(key, title, "", missing=why)
     indices = replace(found.belief.sensitivity(rivals=False, n_draws=n_draws), labels=found.labels)
-    curves = effects(found.belief, list(indices.ranking[:_EFFECTS]), rivals=False, n_draws=n_draws)
+    curves = effects(
+        found.belief, list(indices.ranking[:_EFFECTS]), drawing=averages.Drawing(rivals=False, n_draws=n_draws)
+    )
     shown = [
         picture(
             "sobol",
