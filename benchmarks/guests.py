@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import gpytorch
 import numpy as np
 import torch
 from gpytorch.constraints import Positive
@@ -29,7 +30,6 @@ from gpytorch.means import ConstantMean, ZeroMean
 from gpytorch.priors import LogNormalPrior, NormalPrior
 from joblib import Parallel, delayed
 
-import gpytorch
 from ridgeway.experiments import pages, table1
 from ridgeway.experiments.mixture import Mixture, gaussian_divergence
 from ridgeway.gpytorch import MarginalGP, marginal

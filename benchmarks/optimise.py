@@ -105,6 +105,7 @@ PROBLEMS = {
     "branin-1000": Problem(branin, 1000, 2, 0.397887, 50),
     "hartmann3-20": Problem(hartmann3, 20, 3, -3.86278, 100),
     "hartmann3-40": Problem(hartmann3, 40, 3, -3.86278, 100),
+    "hartmann6-20": Problem(hartmann6, 20, 6, -3.32237, 100),
     "hartmann6-100": Problem(hartmann6, 100, 6, -3.32237, 100),
     "hartmann6-1000": Problem(hartmann6, 1000, 6, -3.32237, 50),
     "axis-branin-100": Problem(branin, 100, 2, 0.397887, 50, rotated=False),
@@ -265,6 +266,43 @@ def _torch_loop(f: Function, problem: Problem, seed: int, propose: Callable[[Any
     return (-y[:, 0]).tolist()
 
 
+def _study(f: Function, problem: Problem, seed: int, sampler: Any) -> list[float]:
+    """A study of Optuna, whose trials suggest every input by itself."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=sampler)
+    names = [f"x{i:03d}" for i in range(problem.D)]
+    for x in design(problem.D, seed):
+        study.enqueue_trial(dict(zip(names, x.tolist(), strict=True)))
+    study.optimize(lambda trial: f([trial.suggest_float(name, -1.0, 1.0) for name in names]), problem.budget)
+    return [trial.value for trial in study.trials]
+
+
+def tpe(f: Function, problem: Problem, seed: int) -> list[float]:
+    from optuna.samplers import TPESampler
+
+    return _study(f, problem, seed, TPESampler(seed=seed, multivariate=True))
+
+
+def optuna_cma(f: Function, problem: Problem, seed: int) -> list[float]:
+    from optuna.samplers import CmaEsSampler
+
+    return _study(f, problem, seed, CmaEsSampler(seed=seed))
+
+
+def optuna_gp(f: Function, problem: Problem, seed: int) -> list[float]:
+    from optuna.samplers import GPSampler
+
+    return _study(f, problem, seed, GPSampler(seed=seed, deterministic_objective=True))
+
+
+def optuna_ridgeway(f: Function, problem: Problem, seed: int) -> list[float]:
+    from ridgeway.optuna import RidgewaySampler
+
+    return _study(f, problem, seed, RidgewaySampler(seed=seed, n_startup_trials=INITIAL))
+
+
 METHODS: dict[str, Callable[[Function, Problem, int], list[float]]] = {
     "ridgeway": ridgeway,
     "thompson": thompson,
@@ -273,6 +311,10 @@ METHODS: dict[str, Callable[[Function, Problem, int], list[float]]] = {
     "saasbo": saasbo,
     "cma": cma_es,
     "random": random,
+    "optuna-ridgeway": optuna_ridgeway,
+    "optuna-tpe": tpe,
+    "optuna-cma": optuna_cma,
+    "optuna-gp": optuna_gp,
 }
 NAMED = {
     "ridgeway": "Ridgeway, improvement",
@@ -282,7 +324,14 @@ NAMED = {
     "saasbo": "SAASBO",
     "cma": "CMA-ES",
     "random": "random",
+    "optuna-ridgeway": "Optuna, RidgewaySampler",
+    "optuna-tpe": "Optuna, TPE (multivariate)",
+    "optuna-cma": "Optuna, CMA-ES",
+    "optuna-gp": "Optuna, GP",
 }
+
+
+USUAL = ("ridgeway", "botorch", "turbo", "cma", "random")  # the others are slow, or for one problem
 
 
 # -- runs and their table --------------------------------------------------------------------------------
@@ -329,7 +378,7 @@ def table(found: dict[str, dict[str, Any]]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=[m for m in METHODS if m != "saasbo"])
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(USUAL))
     parser.add_argument("--seeds", type=int, nargs=2, default=(100, 110))
     parser.add_argument("--folder", type=Path, default=Path("optimise-runs"))
     parser.add_argument("--jobs", type=int, default=1)

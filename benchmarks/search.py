@@ -75,7 +75,7 @@ CELLS = (
     Cell("pool", 20, 2, 0.1, 100),
     Cell("branin", 20, 2, 0.0, 70),
 )
-RULES_ON = 1  # the cell on which rules are switched off
+RULES_ON = 0  # the cell on which rules are switched off: the hardest
 
 
 @dataclass(frozen=True)
@@ -217,12 +217,17 @@ def rules() -> dict[str, SearchSettings]:
 
 def rule_table(run: Callable, functions: int, first: int) -> Iterable[str]:
     found_in_turn = iter(run([(RULES_ON, first + i, rule) for rule in rules() for i in range(functions)]))
-    yield "| search | error found | missed | gap to the truth's mode, mean nats | CPU s, mean |"
+    yield "| search | error found | missed | evidence lost, mean nats | CPU s, mean |"
     yield "|---|---|---|---|---|"
+    as_it_is = np.zeros(functions)
     for rule in rules():
         found = [next(found_in_turn) for _ in range(functions)]
-        error, gap, cpu = (np.mean([getattr(r, what) for r in found]) for what in ("error", "gap", "cpu"))
-        yield f"| {rule} | {error:.3f} | {_missed(found)} of {functions} | {gap:.2f} | {cpu:.1f} |"
+        error, cpu = (np.mean([getattr(r, what) for r in found]) for what in ("error", "cpu"))
+        gaps = np.array([r.gap for r in found])
+        as_it_is = gaps if rule == AS_IT_IS else as_it_is
+        lost = gaps - as_it_is
+        shown = f"{lost.mean():.2f} ± {lost.std(ddof=1) / np.sqrt(functions):.2f}" if rule != AS_IT_IS else ""
+        yield f"| {rule} | {error:.3f} | {_missed(found)} of {functions} | {shown} | {cpu:.1f} |"
 
 
 TEXT = """# The search for modes
@@ -236,8 +241,9 @@ the function. CPU seconds are those of one cold fit on one thread; they and the 
 The search was tuned on functions with seeds 1000 to 1019. The tables are from seeds {first} on, run once.
 """
 RULES_TEXT = """
-Each rule of the search switched off, on the same functions (D=20, d=2, no noise, N=70). *As it is* is the default. A
-negative gap means that modes of more evidence than the truth's were found.
+Each rule of the search switched off, on the same functions (D=20, d=2, no noise, N=60). *As it is* is the default.
+Evidence lost is that of the best mode found as it is less that found without the rule, function by function, with its
+standard error.
 """
 
 

@@ -56,16 +56,16 @@ def test_known_noise_is_warped_with_its_outcome():
 def test_many_inputs_share_a_length_scale():
     few = AlternativeSettings(most_diagonal=2)
     learner = told(lambda z: z @ z)
-    models = {str(m) for m in alternatives._models(3, few)}
+    models = {str(m) for m in alternatives.models(3, few)}
     assert models == {str(rw.Isotropic())}
-    found = alternatives.averaged(learner.belief, learner.record, learner._refit, 1.0, few)
+    found = alternatives.averaged(learner.record, learner._refit, 1.0, few)
     assert all(belief.model != rw.Diagonal() for belief in found.mixture.beliefs)
 
 
 @pytest.mark.slow
 def test_they_depend_on_nothing_but_the_observations_and_the_belief():
     learner = told(lambda z: z @ z)
-    again = alternatives.averaged(learner.belief, learner.record, learner._refit, 1.0)
+    again = alternatives.averaged(learner.record, learner._refit, 1.0)
     np.testing.assert_array_equal(again.mixture.weights, learner.averaged.mixture.weights)
 
 

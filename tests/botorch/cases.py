@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import gpytorch
 import numpy as np
 import torch
 from botorch.models import SingleTaskGP
@@ -14,7 +15,6 @@ from gpytorch.likelihoods import GaussianLikelihood
 from gpytorch.means import ConstantMean
 from torch import Tensor
 
-import gpytorch
 import ridgeway as rw
 from ridgeway.botorch import EmbeddingGP
 from ridgeway.gp.process import LOG_OUTPUT_SCALE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import gpytorch
 import numpy as np
 import torch
 from gpytorch.constraints import Interval, Positive
@@ -24,7 +25,6 @@ from gpytorch.means import ConstantMean, LinearMean
 from gpytorch.priors import GammaPrior, LogNormalPrior, NormalPrior
 from torch import Tensor
 
-import gpytorch
 import ridgeway as rw
 
 D, N = 3, 25

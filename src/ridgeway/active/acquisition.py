@@ -140,8 +140,11 @@ class Optimising(Protocol):
     def jointly(self) -> Optimising:
         """The acquisition for the points of a batch, each chosen given those before it."""
 
-    def outlook(self, mixture: BeliefMixture, sign: float, seed: int) -> Outlook:
-        """What points are scored by; ``sign`` is 1 where the least value is looked for, -1 where the largest is."""
+    def outlook(self, mixture: BeliefMixture, sign: float, seed: int, eligible: Any = None) -> Outlook:
+        """What points are scored by; ``sign`` is 1 where the least value is looked for, -1 where the largest is.
+
+        ``eligible (n,)`` says which observations may be the best one; ``None``: all.
+        """
 
 
 class _BestScores:
@@ -176,8 +179,8 @@ class Improvement(_BestScores):
     def name(self) -> str:
         return "improvement"
 
-    def outlook(self, mixture: BeliefMixture, sign: float, seed: int) -> Outlook:
-        return Prospect(mixture, sign, seed)
+    def outlook(self, mixture: BeliefMixture, sign: float, seed: int, eligible: Any = None) -> Outlook:
+        return Prospect(mixture, sign, seed, eligible=eligible)
 
 
 @dataclass(frozen=True)
@@ -188,8 +191,8 @@ class Thompson(_BestScores):
     def name(self) -> str:
         return "thompson"
 
-    def outlook(self, mixture: BeliefMixture, sign: float, seed: int) -> Outlook:
-        return DrawnOutlook(mixture, sign, seed)
+    def outlook(self, mixture: BeliefMixture, sign: float, seed: int, eligible: Any = None) -> Outlook:
+        return DrawnOutlook(mixture, sign, seed)  # a drawn function has its own best point, whatever was observed
 
 
 bald = Bald()

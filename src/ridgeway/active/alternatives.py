@@ -63,25 +63,24 @@ class Averaged(NamedTuple):
     warp: Warp
 
 
-def averaged(
-    belief: Belief, record: Record, refit: Refit, sign: float, settings: AlternativeSettings = DEFAULT
-) -> Averaged:
-    """What is believed about the warped observations of ``record``; modes are searched for from those of ``belief``.
+def averaged(record: Record, refit: Refit, sign: float, settings: AlternativeSettings = DEFAULT) -> Averaged:
+    """What is believed about the warped observations of ``record``, by ``refit``'s embedding and its alternatives.
 
     ``sign`` is 1 where the least value is looked for and -1 where the largest is.
     """
     warp = Warp.of(record.y, sign)
     warped = replace(record, y=warp(record.y), noise=record.noise * warp.slope(record.y) ** 2)
-    models = [belief.model, *(m for m in _models(record.space.D, settings) if m != belief.model)]
-    beliefs = [_fitted(model, warped, refit, belief, settings) for model in models]
+    compared = [refit.embedding, *(m for m in models(record.space.D, settings) if m != refit.embedding)]
+    beliefs = [_fitted(model, warped, refit, settings) for model in compared]
     return Averaged(BeliefMixture.by_evidence(beliefs, settings.temperature, settings.least_weight), warp)
 
 
-def _models(D: int, settings: AlternativeSettings) -> list[Embedding]:
+def models(D: int, settings: AlternativeSettings = DEFAULT) -> list[Embedding]:
+    """The models of functions of ``D`` inputs without directions."""
     return [Isotropic(), Diagonal()] if settings.most_diagonal >= D > 1 else [Isotropic()]
 
 
-def _fitted(model: Embedding, record: Record, refit: Refit, known: Belief, settings: AlternativeSettings) -> Belief:
+def _fitted(model: Embedding, record: Record, refit: Refit, settings: AlternativeSettings) -> Belief:
     """The belief of a model about the observations of ``record``."""
     plain = not model.has_directions
     # A length scale for each input has many parameters: their uncertainty would cost more than all else.
@@ -98,7 +97,6 @@ def _fitted(model: Embedding, record: Record, refit: Refit, known: Belief, setti
             bounds=refit.bounds,
             priors=refit.priors or Priors(log_noise=settings.log_noise),
             noise_variance=record.known_noise,
-            initial=None if plain else known,
             n_starts=n_starts,
             effort=refit.effort,
             random_state=int(np.random.default_rng([refit.random_state, 4, record.n]).integers(2**31)),

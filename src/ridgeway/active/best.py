@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,11 +41,14 @@ class Best:
     observed_value: float
 
 
-def best_of(averaged: Averaged, record: Record, sign: float) -> Best:
-    """The best of the observations of ``record``; ``sign`` is 1 where the least is best and -1 where the largest is."""
+def best_of(averaged: Averaged, record: Record, sign: float, eligible: Any = None) -> Best:
+    """The best of the observations of ``record`` that are ``eligible (n,)``; ``None``: all.
+
+    ``sign`` is 1 where the least is best and -1 where the largest is.
+    """
     mixture, warp = averaged
     mean = mixture.predict(record.X).mean
-    index, observed = int(np.argmin(sign * mean)), int(np.argmin(sign * record.y))
+    index, observed = (int(np.argmin(_only(sign * values, eligible))) for values in (mean, record.y))
     # Quantiles and medians go through the warp unharmed; a mean would not, where the warp bends.
     low, middle, high = warp.inverse(mixture.quantiles(record.X[index : index + 1], _PROBABILITIES)[0])
     return Best(
@@ -56,3 +60,7 @@ def best_of(averaged: Averaged, record: Record, sign: float) -> Best:
         observed_index=observed,
         observed_value=float(record.y[observed]),
     )
+
+
+def _only(values: Array, eligible: Any) -> Array:
+    return values if eligible is None else np.where(eligible, values, np.inf)

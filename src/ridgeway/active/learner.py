@@ -14,7 +14,7 @@ import numpy as np
 from ridgeway import checks
 from ridgeway import progress as progresses
 from ridgeway.active import acquisition as acquisitions
-from ridgeway.active import alternatives, display, goals, learner_storage, maximize
+from ridgeway.active import alternatives, display, feasibility, goals, learner_storage, maximize
 from ridgeway.active.acquisition import Acquisition, AnyAcquisition, Optimising, PointAcquisition
 from ridgeway.active.alternatives import Averaged
 from ridgeway.active.best import Best, best_of
@@ -164,8 +164,9 @@ class ActiveLearner:
             # What is much better than expected is what an optimiser looks for, not an outlier.
             robust=goal == "learn",
         )
+        self.limits: Array | None = None  # (n, m) of the observations; see limit()
         self._belief: Belief | None = None
-        self._averaged: tuple[Belief, Averaged] | None = None  # a belief, and with its alternatives
+        self._averaged: Averaged | None = None  # what an optimiser believes; it is made anew for each observation
         self._searched_at = 0  # observations at the last full search for modes
         self._view = PoolView(space) if isinstance(space, Pool) else None
 
@@ -219,6 +220,16 @@ class ActiveLearner:
         self.record = self.record.with_failures(x, reason)
 
     @_alone
+    def limit(self, values: Any) -> None:
+        """Quantities of all observations so far that must be at most 0, ``(n, m)``; NaN where one is not known.
+
+        An optimiser looks for the best point that keeps all of them. They are learned from these values, so each
+        observation that follows needs them as well: give all of them again before the next :meth:`ask`.
+        """
+        goals.sign(self.goal)  # raises where there is no best point
+        self.limits = feasibility.limits_of(values, self.record.n)
+
+    @_alone
     def withdraw(self, x: Any) -> None:
         """A pending point that will not be evaluated; it may be asked for again."""
         self.record = self.record.without_pending(x)
@@ -239,21 +250,24 @@ class ActiveLearner:
     @_alone
     def averaged(self) -> Averaged:
         """What an optimiser believes: the embedding and its alternatives, weighed by evidence, on warped outcomes."""
-        belief, sign = self.belief, goals.sign(self.goal)
-        if self._averaged is None or self._averaged[0] is not belief:
+        sign, n = goals.sign(self.goal), self.record.n
+        if n == 0:
+            raise ValueError("there is no belief before the first observation: ask(), then tell()")
+        if self._averaged is None or self._averaged.mixture.beliefs[0].y.shape[0] != n:
             if self.progress is not None:
                 self.progress("weighing the embedding against models without one")
-            self._averaged = belief, alternatives.averaged(belief, self.record, self._refit, sign)
+            self._averaged = alternatives.averaged(self.record, self._refit, sign)
             progresses.clear(self.progress)
-        return self._averaged[1]
+        return self._averaged
 
     @_alone
     def best(self) -> Best:
         """The best point so far: observed, with the best predicted value of all observations.
 
-        Where outcomes are noisy it need not be the one with the best outcome, which was partly luck.
+        Where outcomes are noisy it need not be the one with the best outcome, which was partly luck. Where there
+        are limits it is the best of those that keep them, if any does.
         """
-        return best_of(self.averaged, self.record, goals.sign(self.goal))
+        return best_of(self.averaged, self.record, goals.sign(self.goal), self._eligible())
 
     @_alone
     def search_again(self) -> Belief:
@@ -327,9 +341,20 @@ class ActiveLearner:
         if isinstance(self._score, PointAcquisition):
             return Feasible.of(PointOutlook(self._score, self.outlook()), self.record, seed)
         assert self._score is not None
-        found = self._score.outlook(self.averaged.mixture, goals.sign(self.goal), seed)
+        # One model at a time: improvements that an unlikely model promises are so large that they would decide
+        # everything, however little weight it has. So it decides as often as it is likely.
+        mixture = self.averaged.mixture.drawn(np.random.default_rng([self.random_state, 6, self.n_asked]))
+        found = self._score.outlook(mixture, goals.sign(self.goal), seed, self._eligible())
         found = found.given(self.record.pending) if len(self.record.pending) else found
-        return Feasible.of(found, self.record, seed)
+        return Feasible.of(found, self.record, seed, self.limits)
+
+    def _eligible(self) -> Any:
+        """Which observations may be the best, ``(n,)``: those that keep all limits, or all if none does."""
+        if self.limits is None:
+            return None
+        feasibility.limits_of(self.limits, self.record.n)
+        keeps = feasibility.kept(self.limits)
+        return keeps if keeps.any() else None
 
     @_alone
     def outlook(self) -> PendingBelief:

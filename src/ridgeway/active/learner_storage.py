@@ -23,7 +23,7 @@ from ridgeway.gp.scaling import InputScaling
 if TYPE_CHECKING:
     from ridgeway.active.learner import ActiveLearner
     from ridgeway.belief.belief import Belief
-    from ridgeway.types import GivenProgress
+    from ridgeway.types import Array, GivenProgress
 
 FORMAT = 1
 _KEYS = (
@@ -50,8 +50,9 @@ def to_dict(learner: ActiveLearner) -> dict[str, Any]:
         "effort": learner.effort,
         "goal": learner.goal,
         "record": learner.record.to_dict(),
+        "limits": None if learner.limits is None else [_or_none(row) for row in learner.limits],
         "n_asked": learner.n_asked,
-        "expected": [None if np.isnan(value) else float(value) for value in learner.expected],
+        "expected": _or_none(learner.expected),
         "searched_at": learner.searched_at,
         "belief": None if belief is None else base64.b64encode(storage.to_bytes(belief)).decode(),
     }
@@ -105,8 +106,18 @@ def _learner(
     n_asked, searched_at = (checks.count(state[key], f"{key} of state") for key in ("n_asked", "searched_at"))
     learner.resume(record, n_asked, belief, searched_at)
     expected = checks.instance(state["expected"], list, "expected of state", "a list")
-    learner.expected = checks.numeric([np.nan if value is None else value for value in expected], "expected of state")
+    learner.expected = checks.numeric(_or_nan(expected), "expected of state")
+    if state.get("limits") is not None:
+        learner.limit([_or_nan(row) for row in checks.instance(state["limits"], list, "limits of state", "a list")])
     return learner
+
+
+def _or_none(values: Array) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def _or_nan(values: list[float | None]) -> list[float]:
+    return [np.nan if value is None else value for value in values]
 
 
 def _belief(stored: Any, kernel: Kernel | None, space: Space) -> Belief:

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ridgeway.active.anchors import Anchors
@@ -93,6 +94,7 @@ class Prospect:
     seed: int = 0
     pending: Array | None = None  # (n, D)
     settings: ProspectSettings = DEFAULT
+    eligible: NDArray[np.bool_] | None = None  # (n,) which observations may be the best; None: all
 
     @property
     def beliefs(self) -> tuple[Belief, ...]:
@@ -107,8 +109,8 @@ class Prospect:
 
     @cached_property
     def promising(self) -> Array:
-        """The observations that are predicted best by any mode, ``(k, D)``, best first."""
-        X = self.beliefs[0].X
+        """The eligible observations that are predicted best by any mode, ``(k, D)``, best first."""
+        X = self.beliefs[0].X if self.eligible is None else self.beliefs[0].X[self.eligible]
         means = self.sign * self.mixture.gaussians(X)[1]
         order = np.argsort(means.min(axis=0), kind="stable")
         result: Array = X[order[: self.settings.incumbents]]

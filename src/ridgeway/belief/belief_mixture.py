@@ -42,6 +42,11 @@ class BeliefMixture:
         some = tuple(belief for belief, keep in zip(beliefs, kept, strict=True) if keep)
         return cls(some, weights[kept] / weights[kept].sum())
 
+    def drawn(self, rng: np.random.Generator) -> BeliefMixture:
+        """One of the beliefs alone, drawn by its weight."""
+        index = int(rng.choice(len(self.beliefs), p=self.weights))
+        return BeliefMixture((self.beliefs[index],), np.ones(1))
+
     def predict(self, X: Any) -> Prediction:
         """Mean and variance of ``f`` at ``X (n, D)`` over all beliefs, in the user's units."""
         parts = [Moments(*belief.predict(X, _kind(belief))) for belief in self.beliefs]

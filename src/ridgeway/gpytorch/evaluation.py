@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import gpytorch
 import torch
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.models import ExactGP
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-import gpytorch
 from ridgeway.gpytorch.coordinates import Coordinates
 
 
