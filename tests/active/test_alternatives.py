@@ -40,6 +40,13 @@ def test_outcomes_are_warped_and_the_learners_own_belief_is_not():
 
 
 @pytest.mark.slow
+def test_evidence_decides_how_much_is_warped():
+    """What grows without bounds is compressed; what is smooth as it is stays so."""
+    assert told(lambda z: np.exp(4.0 * z.sum())).averaged.warp.scale < np.inf
+    assert told(lambda z: z.sum(), n=40).averaged.warp.scale > 10.0 * 0.5
+
+
+@pytest.mark.slow
 def test_known_noise_is_warped_with_its_outcome():
     learner = make(embedding=rw.Linear(1), goal="minimize", acquisition=None)
     X = np.random.default_rng(0).uniform(LOWER, UPPER, (12, 3))

@@ -24,6 +24,7 @@ from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.length_scales import Diagonal, Isotropic
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
+from ridgeway.inference.mixture import tempered
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,31 @@ def averaged(record: Record, refit: Refit, sign: float, settings: AlternativeSet
 
     ``sign`` is 1 where the least value is looked for and -1 where the largest is.
     """
-    warp = Warp.of(record.y, sign)
-    warped = replace(record, y=warp(record.y), noise=record.noise * warp.slope(record.y) ** 2)
+    warp = _drawn_warp(record, refit, sign, settings)
+    warped = _warped(record, warp)
     compared = [refit.embedding, *(m for m in models(record.space.D, settings) if m != refit.embedding)]
     beliefs = [_fitted(model, warped, refit, settings) for model in compared]
     return Averaged(BeliefMixture.by_evidence(beliefs, settings.temperature, settings.least_weight), warp)
+
+
+def _warped(record: Record, warp: Warp) -> Record:
+    return replace(record, y=warp(record.y), noise=record.noise * warp.slope(record.y) ** 2)
+
+
+def _drawn_warp(record: Record, refit: Refit, sign: float, settings: AlternativeSettings) -> Warp:
+    """A warp drawn by its evidence under the simplest model: the density of the outcomes as they were observed."""
+    warps = Warp.candidates(record.y, sign)
+    evidence = [
+        _fitted(Isotropic(), _warped(record, warp), refit, settings, "map").log_evidence
+        + float(np.sum(np.log(warp.slope(record.y))))
+        for warp in warps
+    ]
+    weights = tempered(np.array(evidence), 1.0)  # one model for all: what is wrong with its evidence cancels
+    return warps[int(_rng(refit, record, 5).choice(len(warps), p=weights))]
+
+
+def _rng(refit: Refit, record: Record, purpose: int) -> np.random.Generator:
+    return np.random.default_rng([refit.random_state, purpose, record.n])
 
 
 def models(D: int, settings: AlternativeSettings = DEFAULT) -> list[Embedding]:
@@ -80,11 +101,13 @@ def models(D: int, settings: AlternativeSettings = DEFAULT) -> list[Embedding]:
     return [Isotropic(), Diagonal()] if settings.most_diagonal >= D > 1 else [Isotropic()]
 
 
-def _fitted(model: Embedding, record: Record, refit: Refit, settings: AlternativeSettings) -> Belief:
+def _fitted(
+    model: Embedding, record: Record, refit: Refit, settings: AlternativeSettings, marginal: Marginal = "mgp"
+) -> Belief:
     """The belief of a model about the observations of ``record``."""
     plain = not model.has_directions
     # A length scale for each input has many parameters: their uncertainty would cost more than all else.
-    marginal: Marginal = "map" if model == Diagonal() else "mgp"
+    marginal = "map" if model == Diagonal() else marginal
     n_starts = settings.n_starts if plain else searches(record.n, refit.settings, refit.effort)
     with warnings.catch_warnings():  # about the data, which the learner's own belief has warned about
         warnings.simplefilter("ignore", RidgewayWarning)
@@ -99,7 +122,7 @@ def _fitted(model: Embedding, record: Record, refit: Refit, settings: Alternativ
             noise_variance=record.known_noise,
             n_starts=n_starts,
             effort=refit.effort,
-            random_state=int(np.random.default_rng([refit.random_state, 4, record.n]).integers(2**31)),
+            random_state=int(_rng(refit, record, 4).integers(2**31)),
             names=record.space.names,
             units=record.space.units,
             robust=False,

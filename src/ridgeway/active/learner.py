@@ -417,6 +417,12 @@ class ActiveLearner:
         """Whether scores are of Ridgeway's acquisitions, in nats; those of BoTorch have units of their own."""
         return isinstance(self._score, Acquisition)
 
+    def promise(self, score: float) -> tuple[float, str]:
+        """What a score of the learner's acquisition promises: a number, and what it counts."""
+        if isinstance(self._score, PointAcquisition):
+            return score, "by its acquisition"
+        return (score, "nats") if self.counts_nats else (float(np.exp(score)), "of improvement")
+
     @property
     def searched_at(self) -> int:
         """Observations at the last full search for modes."""

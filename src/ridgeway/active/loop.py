@@ -59,7 +59,8 @@ def learn(
         has workers, or 1), and the seconds that one may take.
     stop_below, patience
         Stop early once ``patience`` choices in a row were expected to give less than ``stop_below`` nats; where the
-        goal is to optimise, less than this expected improvement, in the units of ``f``.
+        goal is to optimise, less than this expected improvement, in the units of ``f``; with an acquisition of
+        BoTorch, where its value is less than this.
     most_failures
         After this many failures in a row the last one is raised: something else must be wrong.
     progress
@@ -201,7 +202,7 @@ class _Rule:
 
     def __init__(self, stop_below: Any, patience: int, most_failures: int) -> None:
         if stop_below is not None and not (isinstance(stop_below, Real) and np.isfinite(float(stop_below))):
-            raise ValueError(f"stop_below must be a number of nats or None, got {stop_below!r}")
+            raise ValueError(f"stop_below must be a finite number or None, got {stop_below!r}")
         self.stop_below = stop_below
         self.patience = checks.count(patience, "patience", 1)
         self.most_failures = checks.count(most_failures, "most_failures", 1)
@@ -210,11 +211,10 @@ class _Rule:
 
     def after_ask(self, learner: ActiveLearner) -> str:
         """Why to stop, if too little was expected of the last choices."""
-        expected, unit = learner.expected[-1], "nats"
+        expected = learner.expected[-1]
         if self.stop_below is None or np.isnan(expected):  # a point that fills the space has no expected information
             return ""
-        if learner.goal != "learn":
-            expected, unit = np.exp(expected), "of improvement"
+        expected, unit = learner.promise(float(expected))
         self.small = self.small + 1 if expected < self.stop_below else 0
         if self.small < self.patience:
             return ""

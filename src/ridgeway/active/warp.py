@@ -1,9 +1,9 @@
-"""``Warp``: outcomes on a scale where those that are far worse than the rest count for little.
+"""``Warp``: outcomes on a scale where those that are far worse than the best count for little.
 
 Far from its optimum a function is often larger by orders of magnitude. Standardised with such outcomes, all that an
-optimiser cares about would be within rounding of a straight line. Outcomes better than the median keep their units,
-so improvements and predictions near the best need no translation; worse ones grow as a logarithm. A function of a few
-directions stays one.
+optimiser cares about would be within rounding of a straight line. A warp grows as a logarithm with the distance to the
+best outcome, and has slope 1 there, so that improvements keep their units. A function of a few directions stays one.
+Some functions need no warp and are spoiled by one; evidence decides (:mod:`ridgeway.active.alternatives`).
 """
 
 from __future__ import annotations
@@ -14,39 +14,49 @@ import numpy as np
 
 from ridgeway.types import Array
 
-_BETTER = 0.16  # quantile of the better outcomes whose distance to the median is one unit: a standard deviation
+_BETTER = 0.16  # quantile of the better outcomes whose distance to the best is one unit
+_SHARES = (np.inf, 10.0, 3.0, 1.0, 0.3, 0.1)  # of that unit from which on growth is logarithmic
 
 
 @dataclass(frozen=True)
 class Warp:
-    """``center + sign scale log(1 + excess)`` where an outcome is worse than ``center`` by ``excess`` scales."""
+    """``best + sign scale log(1 + excess)`` where an outcome is worse than ``best`` by ``excess`` scales.
 
-    center: float
+    With a ``scale`` of infinity outcomes stay as they are.
+    """
+
+    best: float
     scale: float
     sign: float  # 1 where larger is worse, -1 where smaller is
 
     @classmethod
-    def of(cls, y: Array, sign: float) -> Warp:
-        """The warp that outcomes ``y (n,)`` suggest."""
-        center = float(np.median(y))
-        better = abs(center - float(np.quantile(sign * y, _BETTER)) * sign)
-        # Where many outcomes equal the median, their spread says more than a quantile.
-        return cls(center, better or float(np.std(y)) or 1.0, sign)
+    def candidates(cls, y: Array, sign: float) -> tuple[Warp, ...]:
+        """Warps of outcomes ``y (n,)``, from none to strong."""
+        worse = sign * y
+        best = float(worse.min())
+        # Where many outcomes equal the best, their spread says more than a quantile.
+        unit = float(np.quantile(worse, _BETTER)) - best or float(np.std(y)) or 1.0
+        return tuple(cls(sign * best, share * unit, sign) for share in _SHARES)
 
     def __call__(self, y: Array) -> Array:
         """Warped outcomes."""
-        excess = np.maximum(self._excess(y), 0.0)
-        return np.where(excess > 0.0, self.center + self.sign * self.scale * np.log1p(excess), y)
+        if np.isinf(self.scale):
+            return y
+        result: Array = self.best + self.sign * self.scale * np.log1p(self._excess(y))
+        return result
 
     def slope(self, y: Array) -> Array:
-        """The warp's derivative, from 0 to 1."""
-        return 1.0 / (1.0 + np.maximum(self._excess(y), 0.0))
+        """The warp's derivative, 1 at the best outcome and less at worse ones."""
+        result: Array = 1.0 / (1.0 + self._excess(y))
+        return result
 
     def inverse(self, v: Array) -> Array:
         """Outcomes from warped ones."""
-        excess = np.maximum(self._excess(v), 0.0)
-        return np.where(excess > 0.0, self.center + self.sign * self.scale * np.expm1(excess), v)
+        if np.isinf(self.scale):
+            return v
+        result: Array = self.best + self.sign * self.scale * np.expm1(self._excess(v))
+        return result
 
     def _excess(self, y: Array) -> Array:
-        result: Array = self.sign * (np.asarray(y, dtype=float) - self.center) / self.scale
+        result: Array = self.sign * (np.asarray(y, dtype=float) - self.best) / self.scale
         return result
