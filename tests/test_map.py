@@ -19,7 +19,20 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "ridgeway"
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 #: From above to below, as in pyproject.toml.
-LAYERS = ["cli", "campaign", "experiments", "report", "plots", "active", "belief", "inference", "gp", ".", "text"]
+LAYERS = [
+    "cli",
+    "serve",
+    "campaign",
+    "experiments",
+    "report",
+    "plots",
+    "active",
+    "belief",
+    "inference",
+    "gp",
+    ".",
+    "text",
+]
 
 
 def _section(title: str) -> str:

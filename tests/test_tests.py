@@ -23,6 +23,7 @@ ABOUT_SEVERAL = {
     "cli/test_cli.py",
     "report/test_browser.py",
     "report/test_report.py",
+    "serve/test_browser.py",
 }
 
 

@@ -17,7 +17,7 @@ from ridgeway.campaign.database import Database
 from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.campaign.stopping import Advice
-from ridgeway.campaign.store import Snapshot, Store, now, who
+from ridgeway.campaign.store import Snapshot, Store, Version, now, who
 from ridgeway.campaign.trial import OBSERVED, Trial, number_of
 from ridgeway.errors import CampaignError, ReadOnlyError
 from ridgeway.types import Array
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # to enter or look at results must not wait for the import of
     from ridgeway.belief.suspects import Surprise
     from ridgeway.campaign.best_trial import BestTrial
     from ridgeway.campaign.replay import Chain
+    from ridgeway.report.subject import Subject
 
 _TRIES = 1  # choices computed without a lock, which another ask may make obsolete; the next holds the lock
 
@@ -118,6 +119,11 @@ class Campaign:
     def where(self) -> str:
         """The file or address it lives in."""
         return str(self._store.database.where)
+
+    @property
+    def place(self) -> str:
+        """The file or address with which :meth:`open` finds it again: an address has its password."""
+        return self._store.database.place
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -221,9 +227,25 @@ class Campaign:
 
         Each with the number of its trial. Nothing is fitted or recorded; before the first fit nothing is surprising.
         """
+        rows, _ = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
+        return self._surprising(rows)
+
+    def surprise(
+        self, trial: Trial | int, value: float, sigma: float | None = None, inputs: Mapping[str, float] | None = None
+    ) -> Surprise | None:
+        """How far an outcome, as for :meth:`tell`, is from what the last fit predicts; ``None`` if it is not far.
+
+        Nothing is fitted or recorded; before the first fit nothing is surprising.
+        """
+        row = results.Result(
+            "surprise", self._number(trial), transitions.finite(value, "value"), transitions.sigma(sigma),
+            self._settings(inputs), {}, None,
+        )  # fmt: skip
+        return next((found for _, found in self._surprising([row])), None)
+
+    def _surprising(self, rows: Sequence[results.Result]) -> list[tuple[int, Surprise]]:
         from ridgeway.belief.suspects import surprises
 
-        rows, _ = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
         snapshot = self._store.snapshot()
         asked = {trial.id: trial for trial in snapshot.trials if trial.state == "asked"}
         new = [(row, asked[row.trial]) for row in rows if row.trial in asked and row.value is not None]
@@ -285,6 +307,14 @@ class Campaign:
     def abandon(self, trial: Trial | int, reason: str = "abandoned") -> None:
         """A trial that will not be made; its point may be asked for again."""
         transitions.abandon(self._store, self._number(trial), reason)
+
+    def reopen(self, trial: Trial | int, reason: str) -> None:
+        """Take back what became of a trial: it is pending again, at the inputs that were asked.
+
+        For an outcome, a failure or an abandonment that was entered by mistake; ``reason`` says so, and what stood
+        there stays in the history. A trial that was attached cannot be pending: correct it.
+        """
+        transitions.reopen(self._store, self._number(trial), reason)
 
     def reclaim(self, older_than: float) -> list[Trial]:
         """Take over the trials pending for more than ``older_than`` seconds: they are yours to make now.
@@ -360,6 +390,10 @@ class Campaign:
         """Whether more experiments are worth it, with the reasons."""
         return self._looked(fit_early=False).advice()
 
+    def version(self) -> Version:
+        """Two short digests of what is in the database: equal as long as nobody has changed anything."""
+        return self._store.version()
+
     def summary(self) -> dict[str, Any] | None:
         """What the last fit found, without loading it: shares of the inputs, how well directions are known, noise."""
         fits = self._store.snapshot(fits=False).fits.values()
@@ -371,7 +405,13 @@ class Campaign:
 
         Nothing is asked by it: the ``suggestions`` are what :meth:`ask` would give.
         """
-        from ridgeway import checks, report
+        from ridgeway import report
+
+        return report.write(self.report_subject(suggestions), path, title=title or f"Ridgeway report: {self.name}")
+
+    def report_subject(self, suggestions: int = 4) -> Subject:
+        """What a report on the campaign is about, for :func:`ridgeway.report.content`; arguments as for `report`."""
+        from ridgeway import checks
         from ridgeway.campaign.report_subject import subject
 
         suggestions = checks.count(suggestions, "suggestions")
@@ -382,8 +422,7 @@ class Campaign:
             )
         chain, ahead = self._looked(snapshot), self._chain(snapshot)
         ahead.fit = chain.fit
-        about = subject(self, chain, ahead, snapshot.trials, suggestions, self._labels_of)
-        return report.write(about, path, title=title or f"Ridgeway report: {self.name}")
+        return subject(self, chain, ahead, snapshot.trials, suggestions, self._labels_of)
 
     def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
         """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all."""

@@ -43,6 +43,9 @@ def what(entry: Entry) -> str:
     """
     before, after = entry["before"], entry["after"]
     parts = []
+    if after.get("state") == "asked":
+        old = before.get("value")
+        return f"{before['state'] if old is None else f'value {old:.10g}'} taken back: pending again"
     if before.get("state") != after.get("state") and "failed" in (before.get("state"), after.get("state")):
         old, new = ("failed", f"value {after['value']:.10g}") if after.get("value") is not None else (
             f"value {before['value']:.10g}", "failed")  # fmt: skip

@@ -28,6 +28,7 @@ class Database:
 
     def __init__(self, where: str | Path, create: bool = False):
         self._place = place(where)
+        self.place = str(where)
         self.url = self._place.url
         self.where = self._place.shown
         self._engine = self._file_engine(create) if self.is_file else self._server_engine()

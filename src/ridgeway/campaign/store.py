@@ -9,6 +9,7 @@ import socket
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +22,7 @@ from ridgeway.campaign.trial import Trial, pack, unpack
 from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
 
 _PART = 5_000  # numbers in one query: databases allow some ten thousand
+_ACTING: ContextVar[str] = ContextVar("_ACTING", default="")  # for whom this process acts, where it is somebody else
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class Snapshot:
     n_settled: int
     trials: tuple[Trial, ...]
     fits: dict[str, StoredFit]
+
+
+@dataclass(frozen=True)
+class Version:
+    """Two digests of a campaign's state: equal where nothing has changed in between."""
+
+    outcomes: str  # of its setup and everything that is known of its outcomes
+    everything: str  # also of what is pending, and of the fits
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,18 @@ class Store:
         kept = connection.execute(select(*columns).where(table.c.campaign == self.id))
         found = {fit.role: fit for fit in (_stored_fit(row, fits) for row in kept) if fit is not None}
         return Snapshot(row.n_asked, row.n_settled, self._trials(connection), found)
+
+    def version(self) -> Version:
+        """The state of the campaign in two words, without reading its trials."""
+        log, fits = schema.corrections, schema.fits
+        with self.reading() as connection:
+            row = self.counters(connection)
+            changed = connection.execute(select(func.max(log.c.id)).where(log.c.campaign == self.id)).scalar_one()
+            kept = connection.execute(
+                select(fits.c.role, fits.c.identity).where(fits.c.campaign == self.id).order_by(fits.c.role)
+            ).all()
+        outcomes = _digest(row.setup, row.n_settled, changed)
+        return Version(outcomes, _digest(outcomes, row.n_trials, row.n_asked, *map(tuple, kept)))
 
     def _trials(self, connection: Connection, numbers: Sequence[int] | None = None) -> tuple[Trial, ...]:
         table = schema.trials
@@ -317,6 +339,10 @@ def _stored_fit(row: Any, content: bool) -> StoredFit | None:
     )  # fmt: skip
 
 
+def _digest(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
 def json_of(notes: Mapping[str, str] | None) -> str:
     """Notes as they are stored."""
     return json.dumps(dict(notes or {}), ensure_ascii=False)
@@ -333,4 +359,15 @@ def who() -> str:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user without a name, as in many containers
         user = "unknown"
-    return f"{user}@{socket.gethostname()}"
+    here = f"{user}@{socket.gethostname()}"
+    return f"{_ACTING.get()} via {here}" if _ACTING.get() else here
+
+
+@contextmanager
+def acting_for(name: str) -> Iterator[None]:
+    """Within the block changes are recorded as made by the person ``name``, through the user of this process."""
+    before = _ACTING.set(name)
+    try:
+        yield
+    finally:
+        _ACTING.reset(before)

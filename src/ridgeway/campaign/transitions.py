@@ -1,4 +1,4 @@
-"""Changes of a trial's state: observed, failed, corrected, abandoned, taken over; each in one transaction."""
+"""Changes of a trial's state: observed, failed, corrected, abandoned, taken over or back; each in one transaction."""
 
 from __future__ import annotations
 
@@ -269,6 +269,33 @@ def abandon(store: Store, number: int, reason: str) -> None:
         if trial.state != "asked":
             raise CampaignError(f"trial {number} cannot be abandoned, it has an outcome ({trial.state})")
         store.settle(connection, [(trial, {"state": "abandoned", "reason": str(reason)})])
+
+    store.update([number], change)
+
+
+def reopen(store: Store, number: int, reason: str) -> None:
+    """Take back what became of a trial that was asked for: it is pending again, at the inputs that were asked.
+
+    Nothing happens to one that is pending. What stood there goes to the history.
+    """
+    _check_reason(reason, f"reason must say why trial {number} is taken back")
+
+    def change(connection: Connection, trials: dict[int, Trial]) -> None:
+        trial = trials[number]
+        if trial.state == "asked":
+            return
+        if trial.state == "attached":
+            raise CampaignError(f"trial {number} was not asked for, so it cannot become pending: correct or discard it")
+        asked = trial.x if trial.proposed is None else trial.proposed
+        if trial.state == "abandoned":  # its point may have been given to another trial since
+            others = store.snapshot_in(connection, fits=False).trials
+            same = [t.id for t in others if t.state != "abandoned" and pack(t.x) == pack(asked)]
+            if same:
+                raise CampaignError(f"trial {number} cannot become pending: trial {same[0]} has its inputs since")
+        before = {"state": trial.state, "value": trial.value, "sigma": trial.sigma}
+        store.log(connection, trial, "reopened", before, {"state": "asked"}, reason)
+        nothing = dict.fromkeys(("value", "sigma", "reason", "settled_by", "settled_at", "sequence", "proposed"))
+        store.change(connection, trial, state="asked", inputs=pack(asked), **nothing)
 
     store.update([number], change)
 

@@ -14,6 +14,7 @@ import typer
 from ridgeway.cli import explain, reproduce, start, trials, views
 from ridgeway.cli.report import report
 from ridgeway.cli.run import run
+from ridgeway.cli.serve import serve
 from ridgeway.cli.strict import Strict
 from ridgeway.errors import CampaignError, NumericalError
 from ridgeway.text.terminal import visible
@@ -46,6 +47,7 @@ _COMMANDS = (
     (report, "write a page to show to a colleague"),
     (trials.export, "write all trials to a file"),
     (run, "drive a program, trial after trial"),
+    (serve, "show the campaign as a page that stays open"),
     (start.demo, "watch a function being learned"),
 )
 for command, summary in _COMMANDS:

@@ -12,7 +12,7 @@ from ridgeway.plots.averages import distribution, effect, sensitivity
 from ridgeway.plots.information import information
 from ridgeway.plots.inputs import importance, weights
 from ridgeway.plots.response import contour, pairs, response, surface
-from ridgeway.plots.search import best_so_far
+from ridgeway.plots.search import best_so_far, outcomes
 from ridgeway.plots.static import save
 from ridgeway.plots.theme import template, themed
 from ridgeway.plots.trust import coverage, dimensions, left_out, optima, subspace
@@ -28,6 +28,7 @@ __all__ = [
     "information",
     "left_out",
     "optima",
+    "outcomes",
     "pairs",
     "response",
     "save",

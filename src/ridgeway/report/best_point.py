@@ -39,6 +39,6 @@ def best_point(subject: Subject, found: Facts) -> tuple[Section, ...]:
         "best",
         "How the search went",
         "Each outcome in its order, and the best so far.",
-        lambda: plots.best_so_far(learner.y, learner.goal, names),
+        lambda: plots.best_so_far(learner.y, learner.goal, names, subject.output),
     )
     return (Section("best", _TITLE, intro, (drawn,), (Table(("input", "value"), rows, caption),)),)

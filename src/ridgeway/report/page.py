@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
@@ -19,23 +20,59 @@ from ridgeway.report.content import Content
 
 def page(content: Content) -> str:
     """The page; it needs no network."""
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["breakable"] = _breakable
-    here = resources.files("ridgeway.report")
-    text = environment.from_string((here / "page.html").read_text(encoding="utf-8"))
-    drawn = {picture.key: _plain(picture.figure) for picture in content.pictures if picture.figure is not None}
-    return text.render(
-        content=content,
+    drawn = _figures(content)
+    return _rendered(
+        "page.html",
+        content,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        style=_raw((here / "page.css").read_text(encoding="utf-8")),
-        script=_raw((here / "page.js").read_text(encoding="utf-8")),
+        style=_raw(_text("page.css")),
+        script=_raw(_text("page.js")),
+        figures_script=_raw(_text("figures.js")),
         plotly=_raw(get_plotlyjs() if drawn else ""),
         figures=_json(drawn),
-        themes=_json({"light": template().to_plotly_json(), "dark": template(dark=True).to_plotly_json()}),
-        heights={picture.key: (picture.figure.layout.height or 420) for picture in content.pictures if picture.figure},
+        themes=_json(themes()),
     )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A report in parts, for a page that is there already."""
+
+    summary: str  # HTML
+    sections: str  # HTML, with an empty element for each figure
+    figures: dict[str, Any]  # by key, as JSON has them
+
+
+def parts(content: Content) -> Parts:
+    """What :func:`page` shows, without the page around it."""
+    return Parts(_rendered("summary.html", content), _rendered("sections.html", content), _figures(content))
+
+
+def themes() -> dict[str, Any]:
+    """The looks of the figures on light and dark pages, as JSON has them."""
+    looks = {"light": template().to_plotly_json(), "dark": template(dark=True).to_plotly_json()}
+    return dict(json.loads(json.dumps(looks, default=_as_json)))
+
+
+def _rendered(name: str, content: Content, **more: Any) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_text),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["breakable"] = _breakable
+    heights = {picture.key: (picture.figure.layout.height or 420) for picture in content.pictures if picture.figure}
+    return environment.get_template(name).render(content=content, heights=heights, **more)
+
+
+def _text(name: str) -> str:
+    return (resources.files("ridgeway.report") / name).read_text(encoding="utf-8")
+
+
+def _figures(content: Content) -> dict[str, Any]:
+    return {picture.key: _plain(picture.figure) for picture in content.pictures if picture.figure is not None}
 
 
 def _plain(figure: go.Figure) -> Any:

@@ -1,0 +1,1 @@
+"""A campaign as a page that stays open: ``ridgeway serve``. Needs the extra ``serve``."""

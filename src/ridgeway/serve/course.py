@@ -1,0 +1,54 @@
+"""The course of a campaign: its outcomes in their order, and what each experiment was expected to teach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ridgeway import plots
+from ridgeway.belief.directions import UnavailableError
+from ridgeway.campaign.replay import observed
+from ridgeway.campaign.setup import Setup
+from ridgeway.campaign.trial import Trial
+from ridgeway.plots.theme import BLUE, figure
+from ridgeway.report.content import Section, picture
+
+
+def course(setup: Setup, trials: Sequence[Trial]) -> Section:
+    """Two pictures that need no fit."""
+    drawn = (
+        picture("outcomes", "Outcomes", "Each outcome, in the order they came.", lambda: _outcomes(setup, trials)),
+        picture(
+            "expected",
+            "What each experiment was expected to teach",
+            "What was expected of each experiment when it was chosen; where it is small, little is left to learn.",
+            lambda: _expected(trials),
+        ),
+    )
+    return Section("course", "The campaign so far", "", drawn)
+
+
+def _outcomes(setup: Setup, trials: Sequence[Trial]) -> go.Figure:
+    seen = observed(trials)
+    if not seen:
+        raise UnavailableError("there are no outcomes yet")
+    values, called = np.array([t.value for t in seen], dtype=float), [f"trial {t.id}" for t in seen]
+    if setup.goal == "learn":
+        return plots.outcomes(values, called, setup.output_label)
+    return plots.best_so_far(values, "maximize" if setup.goal == "maximize" else "minimize", called, setup.output_label)
+
+
+def _expected(trials: Sequence[Trial]) -> go.Figure:
+    chosen = [trial for trial in trials if trial.expected is not None]
+    if not chosen:
+        raise UnavailableError("no experiment was chosen by the model yet: the first ones fill the space")
+    dots = go.Scatter(
+        x=[trial.id for trial in chosen], y=[trial.expected for trial in chosen], mode="lines+markers",
+        marker={"color": BLUE, "size": 7}, line={"color": BLUE, "width": 1},
+        hovertemplate="trial %{x}: %{y:.3f} nats<extra></extra>",
+    )  # fmt: skip
+    fig = figure(dots, height=340)
+    fig.update_xaxes(title_text="trial")
+    return fig.update_yaxes(title_text="expected information, nats", rangemode="tozero")

@@ -1,0 +1,369 @@
+// The live page: shows what the server's board has, and sends what is entered. All text is set as text, never as HTML,
+// but for the report's parts, which the server has made from a template that escapes.
+(() => {
+  "use strict";
+  const $ = (id) => document.getElementById(id);
+  const shown = { state: null, report: null };
+  const latest = {};
+  let session = { write: null, read_only: true };
+  let state = null;
+
+  // -- small parts ---------------------------------------------------------------------------
+
+  const element = (name, text, classes) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (classes) made.className = classes;
+    return made;
+  };
+  const remembered = (key, value) => {
+    try {
+      return value === undefined ? localStorage.getItem(key) : localStorage.setItem(key, value);
+    } catch { return null; } // a browser that keeps nothing
+  };
+  const moment = (stamp) => {
+    const date = new Date(stamp);
+    if (!stamp || Number.isNaN(date.getTime())) return "";
+    const today = date.toDateString() === new Date().toDateString();
+    return date.toLocaleString([], today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
+  };
+
+  // A message at the foot of the page; what can be taken back has a button for it.
+  const message = (text, { wrong = false, undo = null } = {}) => {
+    const line = element("p", text, wrong ? "wrong" : "");
+    const away = () => line.remove();
+    if (undo) {
+      const button = element("button", "Undo");
+      button.type = "button";
+      button.addEventListener("click", () => { away(); send(undo.action, undo); });
+      line.append(button);
+    }
+    const close = element("button", "Close");
+    close.type = "button";
+    close.addEventListener("click", away);
+    line.append(close);
+    $("messages").append(line);
+    while ($("messages").children.length > 3) $("messages").firstChild.remove();
+    setTimeout(away, wrong ? 20000 : 12000);
+  };
+
+  // -- requests ------------------------------------------------------------------------------
+
+  const get = async (path) => {
+    const response = await fetch(path, { cache: "no-store" });
+    if (response.status === 401) { leave(); throw new Error("not let in"); }
+    if (!response.ok) throw new Error(`${response.status}`);
+    return response;
+  };
+  const post = async (action, fields) => {
+    const body = JSON.stringify({ ...fields, person: $("person").value });
+    const headers = { "content-type": "application/json", "x-ridgeway-token": session.write || "" };
+    let response;
+    try {
+      response = await fetch(`/api/${action}`, { method: "POST", headers, body });
+    } catch {
+      return { error: "The server cannot be reached: nothing was recorded. Try again when it is back." };
+    }
+    if (response.status === 401) leave();
+    const answer = await response.json().catch(() => ({ error: `The server answered ${response.status}.` }));
+    return answer;
+  };
+  const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+  // Whether it was done; a surprising value is asked about first.
+  const send = async (action, fields) => {
+    let answer = await post(action, fields);
+    if (answer.surprise) {
+      const said = await ask({ title: "Is that right?", text: answer.surprise, yes: "Take it as it is" });
+      if (said.choice !== "yes") return false;
+      answer = await post(action, { ...fields, sure: true });
+    }
+    if (answer.error) { message(capital(answer.error), { wrong: true }); return false; }
+    message(answer.message, { undo: answer.undo });
+    return true;
+  };
+
+  // -- questions -----------------------------------------------------------------------------
+
+  const ask = ({ title, text = "", value = null, reason = null, yes, other = null, needed = false }) => new Promise((done) => {
+    const dialog = $("question");
+    $("question-title").textContent = title;
+    $("question-text").textContent = text;
+    for (const [key, field] of [["value", value], ["reason", reason]]) {
+      $(`question-${key}-label`).hidden = field === null;
+      $(`question-${key}`).value = field ? field.start || "" : "";
+      $(`question-${key}-label`).firstElementChild.textContent = field ? field.label : "";
+    }
+    $("question-reason").required = needed;
+    const [first, second] = dialog.querySelectorAll("button");
+    first.textContent = yes;
+    second.hidden = other === null;
+    second.textContent = other || "";
+    dialog.returnValue = "no";
+    dialog.addEventListener("close", () => done({
+      choice: dialog.returnValue, value: $("question-value").value, reason: $("question-reason").value,
+    }), { once: true });
+    dialog.showModal();
+  });
+
+  const failed = async (trial) => {
+    const said = await ask({ title: `Trial ${trial} failed`, reason: { label: "Why" }, yes: "Record the failure" });
+    if (said.choice === "yes") send("fail", { trial, reason: said.reason });
+  };
+  const abandoned = async (trial) => {
+    const said = await ask({
+      title: `Give up trial ${trial}`, text: "It will not be made. Its point may be asked for again.",
+      reason: { label: "Why" }, yes: "Give it up",
+    });
+    if (said.choice === "yes") send("abandon", { trial, reason: said.reason });
+  };
+  const corrected = async (row) => {
+    const said = await ask({
+      title: `Correct trial ${row.trial}`, text: "What stands there now stays in the history.",
+      value: { label: state.output, start: row.value }, reason: { label: "Why (needed)" }, needed: true,
+      yes: "Correct it", other: "It has no value",
+    });
+    if (said.choice === "yes") send("correct", { trial: row.trial, value: said.value, reason: said.reason });
+    if (said.choice === "other") send("correct", { trial: row.trial, discard: true, reason: said.reason });
+  };
+  const takenBack = async (row) => {
+    const said = await ask({
+      title: `Take trial ${row.trial} back`, text: "It will be pending again. What stands there now stays in the history.",
+      reason: { label: "Why (needed)" }, needed: true, yes: "Take it back",
+    });
+    if (said.choice === "yes") send("reopen", { trial: row.trial, reason: said.reason });
+  };
+
+  // -- what is to be done --------------------------------------------------------------------
+
+  const cards = new Map();
+  const makeCard = (item) => {
+    const card = $("card").content.firstElementChild.cloneNode(true);
+    const form = card.querySelector("form");
+    card.id = `trial-${item.trial}`;
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const button = form.querySelector(".main");
+      button.disabled = true;
+      const { value, sigma, note } = form.elements;
+      const next = card.nextElementSibling || card.previousElementSibling;
+      const done = await send("tell", { trial: item.trial, value: value.value, sigma: sigma.value, note: note.value });
+      button.disabled = false;
+      if (!done) { value.focus(); return; }
+      value.value = "";
+      (next ? next.querySelector("[name=value]") : $("n")).focus(); // the next result can be typed at once
+    });
+    form.elements.fail.addEventListener("click", () => failed(item.trial));
+    form.elements.abandon.addEventListener("click", () => abandoned(item.trial));
+    return card;
+  };
+  const fillCard = (card, item) => {
+    card.querySelector("h3").textContent = `Trial ${item.trial}`;
+    card.querySelector("dl").replaceChildren(...item.inputs.flatMap(([name, cell]) => [element("dt", name), element("dd", cell)]));
+    card.querySelector(".value span").textContent = state.output;
+    card.querySelector(".who").textContent = `Asked for by ${item.by}${item.at ? `, ${moment(item.at)}` : ""}`;
+  };
+  const showPending = () => {
+    const now = new Map(state.pending.map((item) => [item.trial, item]));
+    for (const [trial, card] of cards) {
+      if (now.has(trial)) continue;
+      const typed = card.querySelector("[name=value]").value.trim();
+      const row = state.results.find((result) => result.trial === trial);
+      if (typed && row) message(`Trial ${trial} is settled (${row.value || row.state}, by ${row.by}). You had typed ${typed}.`, { wrong: true });
+      card.remove();
+      cards.delete(trial);
+    }
+    let before = null;
+    for (const item of state.pending) {
+      const card = cards.get(item.trial) || makeCard(item);
+      cards.set(item.trial, card);
+      const text = JSON.stringify(item) + state.output;
+      if (card.dataset.shown !== text) { fillCard(card, item); card.dataset.shown = text; }
+      const place = before ? before.nextElementSibling : $("cards").firstElementChild;
+      if (place !== card) $("cards").insertBefore(card, place); // a card in its place keeps the focus
+      before = card;
+    }
+    $("nothing").hidden = state.pending.length > 0;
+  };
+
+  // -- results -------------------------------------------------------------------------------
+
+  const words = { told: "", attached: "attached", failed: "failed", abandoned: "given up" };
+  const showResults = () => {
+    const { results, columns, output } = state;
+    $("some").textContent = results.length === 0 ? "There are none yet."
+      : results.length < state.settled ? `The latest ${results.length} of ${state.settled}; the file has all.` : "The latest first.";
+    const names = ["trial", output, "", "remarks", ...columns, "when", "by"];
+    $("head").replaceChildren(...names.map((name) => Object.assign(element("th", name), { scope: "col" })));
+    $("rows").replaceChildren(...results.map((row) => {
+      const line = element("tr", undefined, row.state);
+      const head = Object.assign(element("th", String(row.trial)), { scope: "row" });
+      const remarks = element("td", undefined, "words");
+      for (const [text, kind] of [[words[row.state], "mark"], [row.suspect && "does not fit the others", "mark suspect"]]) {
+        if (text) remarks.append(element("span", text, kind), " ");
+      }
+      remarks.append([row.reason, row.sigma && `sigma ${row.sigma}`, row.notes, row.corrected].filter(Boolean).join("; "));
+      const actions = element("td", undefined, "writes");
+      const act = (text, call) => {
+        const button = element("button", text, "plain");
+        button.type = "button";
+        button.setAttribute("aria-label", `${text} trial ${row.trial}`);
+        button.dataset.key = `${text} ${row.trial}`;
+        button.addEventListener("click", () => call(row));
+        actions.append(button);
+      };
+      if (row.state !== "abandoned") act("correct", corrected);
+      if (row.state !== "attached") act("take back", takenBack);
+      line.append(head, element("td", row.short), actions, remarks, ...row.cells.map((cell) => element("td", cell)), element("td", moment(row.at)), element("td", row.by));
+      return line;
+    }));
+    $("history").hidden = state.changes.length === 0;
+    $("changes").replaceChildren(...state.changes.map((cells) => {
+      const line = element("tr");
+      line.append(...cells.map((cell) => element("td", cell)));
+      return line;
+    }));
+  };
+
+  // What had the focus has it again, where it is still there.
+  const keepingFocus = (change) => {
+    const key = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : null;
+    const scrolled = [...document.querySelectorAll("#results .scroll")].map((box) => [box, box.scrollLeft, box.scrollTop]);
+    change();
+    for (const [box, left, top] of scrolled) box.scrollTo({ left, top, behavior: "instant" });
+    const again = key && [...document.querySelectorAll("[data-key]")].find((other) => other.dataset.key === key);
+    if (again) again.focus({ preventScroll: true });
+  };
+
+  const showState = () => {
+    document.title = state.pending.length ? `(${state.pending.length}) ${state.name}` : state.name;
+    $("name").textContent = state.name;
+    $("counted").textContent = `${state.goal === "learn" ? "output" : state.goal} ${state.output}: ${state.counted}`;
+    showPending();
+    keepingFocus(showResults);
+    document.documentElement.dataset.state = latest.state || "";
+  };
+
+  // -- the report ----------------------------------------------------------------------------
+
+  const darkness = window.matchMedia("(prefers-color-scheme: dark)");
+  let themes = null;
+  let figures = {};
+  const plots = () => [...document.querySelectorAll("#sections .plot")];
+  const draw = (plot) => RidgewayFigures.draw(plot, figures[plot.dataset.figure], darkness.matches ? themes.dark : themes.light);
+
+  const showReport = async (report) => {
+    figures = report.figures;
+    $("advice").hidden = !report.advice;
+    $("advice-text").textContent = report.advice || "";
+    $("unknown").hidden = true;
+    const open = new Set([...document.querySelectorAll("#sections details[open]")].map((d) => d.parentElement.querySelector("h3").textContent));
+    const old = new Map(plots().map((plot) => [plot.dataset.figure, plot]));
+    const made = document.createElement("template");
+    made.innerHTML = report.sections;
+    for (const plot of made.content.querySelectorAll(".plot")) {
+      const before = old.get(plot.dataset.figure);
+      if (!before) continue;
+      before.setAttribute("aria-label", plot.getAttribute("aria-label"));
+      plot.replaceWith(before); // drawn anew in place: nothing flickers
+      old.delete(plot.dataset.figure);
+    }
+    for (const details of made.content.querySelectorAll("details")) {
+      details.open = open.has(details.parentElement.querySelector("h3")?.textContent);
+    }
+    old.forEach((plot) => Plotly.purge(plot));
+    $("summary").innerHTML = report.summary;
+    $("sections").replaceChildren(made.content);
+    const links = [...document.querySelectorAll("#sections > section")].map((section) => {
+      const item = element("li");
+      item.append(Object.assign(element("a", section.querySelector("h2").textContent), { href: `#${section.id}` }));
+      return item;
+    });
+    $("contents").replaceChildren(...[...$("contents").children].slice(0, 3), ...links);
+    for (const plot of plots()) {
+      if (figures[plot.dataset.figure].layout.scene && !plot.dataset.turns) {
+        plot.dataset.turns = "yes";
+        RidgewayFigures.turnable(plot);
+      }
+      await draw(plot);
+    }
+    document.documentElement.dataset.report = shown.report;
+  };
+  darkness.addEventListener("change", () => plots().forEach(draw));
+
+  // -- what the server says ------------------------------------------------------------------
+
+  const texts = { database: "The database does not answer; what you see may be old. " };
+  const showNotices = (notices) => {
+    $("notices").replaceChildren(...Object.entries(notices).map(([key, text]) =>
+      element("p", (texts[key] || "") + capital(text), key === "computing" ? "calm" : "")));
+  };
+
+  // One request at a time for each sheet: what changes meanwhile is asked for afterwards, once.
+  const busy = {};
+  const bring = async (name) => {
+    if (busy[name] || latest[name] === undefined || latest[name] === shown[name]) return;
+    busy[name] = true;
+    try {
+      const response = await get(`/api/${name}`);
+      const content = await response.json();
+      shown[name] = response.headers.get("x-version");
+      if (name === "state" && content) { state = content; showState(); }
+      if (name === "report" && content) await showReport(content);
+    } catch (error) {
+      await new Promise((later) => setTimeout(later, 1000));
+    } finally {
+      busy[name] = false;
+    }
+    bring(name);
+  };
+
+  const link = (text, kind) => { $("link").textContent = text; $("link").className = `link ${kind}`; };
+  let events = null;
+  let left = false;
+  const leave = () => {
+    left = true;
+    if (events) events.close();
+    link("The server was started anew: open the address that it printed", "away");
+  };
+  const connect = () => {
+    events = new EventSource("/api/events");
+    events.onopen = () => link("Live", "live");
+    events.onmessage = (event) => {
+      const { sheets, notices } = JSON.parse(event.data);
+      Object.assign(latest, sheets);
+      showNotices(notices);
+      bring("state");
+      bring("report");
+    };
+    events.onerror = () => {
+      if (left) return;
+      link("The server cannot be reached; trying again", "away");
+      if (events.readyState === EventSource.CLOSED) setTimeout(() => begin().catch(() => {}), 2000);
+    };
+  };
+
+  $("ask").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = $("ask").querySelector("button");
+    button.disabled = true;
+    button.textContent = "Choosing …";
+    await send("ask", { n: Number($("n").value) });
+    button.disabled = false;
+    button.textContent = "Ask";
+  });
+  $("person").value = remembered("ridgeway-person") || "";
+  $("person").addEventListener("change", () => remembered("ridgeway-person", $("person").value));
+
+  const begin = async () => {
+    try {
+      session = await (await get("/api/session")).json();
+      themes = themes || await (await fetch(document.body.dataset.themes)).json();
+    } catch (error) {
+      if (!left) { link("The server cannot be reached; trying again", "away"); setTimeout(() => begin(), 2000); }
+      return;
+    }
+    document.documentElement.classList.toggle("read-only", session.read_only);
+    connect();
+  };
+  begin();
+})();

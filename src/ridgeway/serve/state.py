@@ -1,0 +1,95 @@
+"""The state of a campaign as a page shows it, without a fit: what is pending, what came out, what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ridgeway.campaign import corrections, table
+from ridgeway.campaign.campaign import Campaign
+from ridgeway.campaign.corrections import Entry
+from ridgeway.campaign.setup import Setup
+from ridgeway.campaign.trial import OBSERVED, Trial
+
+_RESULTS = 200  # trials with an outcome that a page lists, the latest
+_CHANGES = 50  # corrections, the latest
+_COLUMNS = 8  # inputs of a result that are listed
+
+
+def state(campaign: Campaign) -> dict[str, Any]:
+    """Everything but the pictures, ready for JSON."""
+    setup, trials = campaign.setup, campaign.all_trials()
+    summary, log = campaign.summary() or {}, campaign.corrections
+    pending = [trial for trial in trials if trial.state == "asked"]
+    settled = sorted((t for t in trials if t.sequence is not None), key=lambda t: -(t.sequence or 0))
+    columns = _columns(setup, summary)
+    suspects = {suspect["trial"] for suspect in summary.get("suspects", ())}
+    return {
+        "name": campaign.name,
+        "goal": setup.goal,
+        "output": setup.output_label,
+        "counted": table.counted(trials),
+        "observed": sum(trial.state in OBSERVED for trial in trials),
+        "pending": _pending(setup, pending),
+        "columns": [setup.labels[j] for j in columns],
+        "results": _results(settled[:_RESULTS], columns, corrections.by_trial(log), suspects),
+        "settled": len(settled),
+        "changes": _changes(log),
+        "fitted": summary.get("observations", 0),
+    }
+
+
+def _pending(setup: Setup, trials: Sequence[Trial]) -> list[dict[str, Any]]:
+    """What is to be done: number, inputs and notes in the order of the sheet that is filled in by hand."""
+    head, rows = table.to_fill_in(setup, trials)
+    return [
+        {
+            "trial": trial.id,
+            "inputs": [[name, shown(cell)] for name, cell in zip(head[1:-1], row[1:-1], strict=True)],
+            "by": trial.asked_by or "",
+            "at": trial.asked_at or "",
+        }
+        for trial, row in zip(trials, rows, strict=True)
+    ]
+
+
+def _results(
+    trials: Sequence[Trial], columns: Sequence[int], changed: dict[int, str], suspects: set[int]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "trial": trial.id,
+            "state": trial.state,
+            "value": "" if trial.value is None else shown(trial.value),
+            "short": "–" if trial.value is None else f"{trial.value:.6g}",
+            "sigma": "" if trial.sigma is None else shown(trial.sigma),
+            "reason": trial.reason or "",
+            "notes": "; ".join(f"{key}: {text}" for key, text in (trial.notes or {}).items()),
+            "cells": [shown(float(trial.x[j])) for j in columns],
+            "by": trial.settled_by or "",
+            "at": trial.settled_at or "",
+            "corrected": changed.get(trial.id, ""),
+            "suspect": trial.id in suspects,
+        }
+        for trial in trials
+    ]
+
+
+def _columns(setup: Setup, summary: dict[str, Any]) -> list[int]:
+    """Places of the inputs that are listed: those that matter most, as far as that is known, in their own order."""
+    ranked = [name for name, _ in summary.get("inputs", ())]
+    order = sorted(range(len(setup.names)), key=lambda j: _rank(ranked, setup.names[j]))
+    return sorted(order[:_COLUMNS])
+
+
+def _rank(ranked: Sequence[str], name: str) -> int:
+    return ranked.index(name) if name in ranked else len(ranked)
+
+
+def _changes(log: Sequence[Entry]) -> list[list[str]]:
+    return [[str(cell) for cell in row] for row in corrections.listed(log)][::-1][:_CHANGES]
+
+
+def shown(cell: Any) -> str:
+    """A cell as people read it."""
+    return "" if cell is None else f"{cell:.10g}" if isinstance(cell, float) else str(cell)
