@@ -203,7 +203,7 @@ class _Rule:
     def __init__(self, stop_below: Any, patience: int, most_failures: int) -> None:
         if stop_below is not None and not (isinstance(stop_below, Real) and np.isfinite(float(stop_below))):
             raise ValueError(f"stop_below must be a finite number or None, got {stop_below!r}")
-        self.stop_below = stop_below
+        self.stop_below = None if stop_below is None else float(stop_below)
         self.patience = checks.count(patience, "patience", 1)
         self.most_failures = checks.count(most_failures, "most_failures", 1)
         self.small = 0

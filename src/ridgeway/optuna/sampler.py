@@ -160,10 +160,10 @@ class RidgewaySampler(BaseSampler):
             study._storage.set_trial_system_attr(trial._trial_id, f"{_PROPOSED}:{i // _LONGEST}", part)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key != "_lock"}
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+        self.__dict__.update(state)
         self._lock = threading.Lock()
 
 
