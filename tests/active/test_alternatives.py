@@ -33,7 +33,7 @@ def test_the_data_decide():
 @pytest.mark.slow
 def test_outcomes_are_warped_and_the_learners_own_belief_is_not():
     learner = told(lambda z: np.exp(4.0 * z.sum()))
-    mixture, warp = learner.averaged
+    mixture, warp = learner.averaged.mixture, learner.averaged.warp
     np.testing.assert_allclose(warp.inverse(mixture.beliefs[0].y), learner.y, rtol=1e-9)
     assert np.ptp(mixture.beliefs[0].y) < 0.1 * np.ptp(learner.y)
     np.testing.assert_array_equal(learner.belief.y, learner.y)
@@ -52,7 +52,7 @@ def test_known_noise_is_warped_with_its_outcome():
     X = np.random.default_rng(0).uniform(LOWER, UPPER, (12, 3))
     y = np.exp(np.linspace(0.0, 6.0, 12))
     learner.tell(X, y, noise_variance=np.full(12, 4.0))
-    mixture, warp = learner.averaged
+    mixture, warp = learner.averaged.mixture, learner.averaged.warp
     belief = mixture.beliefs[0]
     noise = belief.posterior.data.noise * belief.output.scale**2
     assert warp.slope(y).min() < 0.2
@@ -82,3 +82,30 @@ def test_learning_has_no_alternatives():
     learner.tell(X, X[:, 0])
     with pytest.raises(ValueError, match="goal must be"):
         _ = learner.averaged
+
+
+@pytest.mark.slow
+def test_an_optimiser_that_was_stopped_goes_on_as_it_would_have():
+    """Directions that were searched for before are found again, whatever the learner went through."""
+    learner = told(lambda z: np.sin(3.0 * (z @ [0.5, 0.6, -0.6])), n=9)
+    for _ in range(3):  # through a full search and past it
+        x = learner.ask()
+        learner.tell(x, float(np.sin(x.sum())))
+    fresh = told(lambda z: z.sum(), n=9)
+    fresh.record, fresh.n_asked = learner.record, learner.n_asked
+    np.testing.assert_array_equal(fresh.ask(), learner.ask())
+
+
+@pytest.mark.slow
+def test_a_search_is_reused_only_where_it_would_be_made():
+    learner = told(lambda z: z @ z, n=10)
+    found = learner.averaged.searched
+    again = told(lambda z: z @ z, n=10)
+    again.reuse(learner)
+    assert again.averaged.searched is found
+    other = told(lambda z: z @ z + z[0], n=10)
+    other.reuse(learner)
+    assert other.averaged.searched is not found
+    corrected = told(lambda z: z @ z, n=10, random_state=5)
+    corrected.reuse(learner)
+    assert corrected.averaged.searched is not found

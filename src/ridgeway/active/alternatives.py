@@ -1,8 +1,9 @@
 """Alternatives to a learned embedding: what plain Bayesian optimisation would believe about the same observations.
 
 While directions are unknown, an optimiser that trusts them is worse than one without. So the embedding is weighed by
-evidence against one length scale for all inputs and, where there are not too many, one for each. They are fitted
-afresh each time, with few climbs, and depend on nothing but the observations.
+evidence against one length scale for all inputs and, where there are not too many, one for each. These are fitted
+afresh each time, with few climbs. Directions are searched for at certain numbers of observations, and followed in
+between. All of it depends on nothing but the observations, so an optimiser that was stopped goes on as it would have.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ridgeway.gp.length_scales import Diagonal, Isotropic
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
 from ridgeway.inference.mixture import tempered
+from ridgeway.types import Array
 
 
 @dataclass(frozen=True)
@@ -57,23 +59,62 @@ class AlternativeSettings:
 DEFAULT = AlternativeSettings()
 
 
+class Searched(NamedTuple):
+    """What the last full search for directions found, and which observations it knew."""
+
+    X: Array
+    y: Array
+    belief: Belief
+
+    def is_about(self, record: Record) -> bool:
+        """Whether it knew just the observations of ``record``."""
+        return np.array_equal(self.X, record.X) and np.array_equal(self.y, record.y)
+
+
 class Averaged(NamedTuple):
     """Beliefs about warped outcomes, weighed by evidence, and the warp."""
 
     mixture: BeliefMixture
     warp: Warp
+    searched: Searched | None  # None where the user's own model has no directions
 
 
-def averaged(record: Record, refit: Refit, sign: float, settings: AlternativeSettings = DEFAULT) -> Averaged:
+def averaged(
+    record: Record,
+    refit: Refit,
+    sign: float,
+    settings: AlternativeSettings = DEFAULT,
+    last: Searched | None = None,
+) -> Averaged:
     """What is believed about the warped observations of ``record``, by ``refit``'s embedding and its alternatives.
 
-    ``sign`` is 1 where the least value is looked for and -1 where the largest is.
+    ``sign`` is 1 where the least value is looked for and -1 where the largest is. ``last`` saves a search that was
+    made before.
     """
     warp = _drawn_warp(record, refit, sign, settings)
     warped = _warped(record, warp)
-    compared = [refit.embedding, *(m for m in models(record.space.D, settings) if m != refit.embedding)]
-    beliefs = [_fitted(model, warped, refit, settings) for model in compared]
-    return Averaged(BeliefMixture.by_evidence(beliefs, settings.temperature, settings.least_weight), warp)
+    plain = models(record.space.D, settings)
+    searched, beliefs = None, []
+    if refit.embedding.has_directions:
+        searched = _searched(record.first(refit.last_search(record.n)), refit, sign, settings, last)
+        if searched.is_about(record):  # the warp is the same, too
+            beliefs.append(searched.belief)
+        else:
+            beliefs.append(_fitted(searched.belief.model, warped, refit, settings, known=searched.belief))
+    elif refit.embedding not in plain:
+        beliefs.append(_fitted(refit.embedding, warped, refit, settings))
+    beliefs += [_fitted(model, warped, refit, settings) for model in plain]
+    return Averaged(BeliefMixture.by_evidence(beliefs, settings.temperature, settings.least_weight), warp, searched)
+
+
+def _searched(
+    record: Record, refit: Refit, sign: float, settings: AlternativeSettings, last: Searched | None
+) -> Searched:
+    """A full search for directions with the observations of ``record``, unless ``last`` is just that."""
+    if last is not None and last.is_about(record):
+        return last
+    warped = _warped(record, _drawn_warp(record, refit, sign, settings))
+    return Searched(record.X, record.y, _fitted(refit.embedding, warped, refit, settings))
 
 
 def _warped(record: Record, warp: Warp) -> Record:
@@ -102,13 +143,20 @@ def models(D: int, settings: AlternativeSettings = DEFAULT) -> list[Embedding]:
 
 
 def _fitted(
-    model: Embedding, record: Record, refit: Refit, settings: AlternativeSettings, marginal: Marginal = "mgp"
+    model: Embedding,
+    record: Record,
+    refit: Refit,
+    settings: AlternativeSettings,
+    marginal: Marginal = "mgp",
+    known: Belief | None = None,
 ) -> Belief:
-    """The belief of a model about the observations of ``record``."""
-    plain = not model.has_directions
+    """The belief of a model about the observations of ``record``; with ``known`` modes these are followed."""
     # A length scale for each input has many parameters: their uncertainty would cost more than all else.
     marginal = "map" if model == Diagonal() else marginal
-    n_starts = settings.n_starts if plain else searches(record.n, refit.settings, refit.effort)
+    n_starts = settings.n_starts
+    if model.has_directions:
+        full = searches(record.n, refit.settings, refit.effort)
+        n_starts = full if known is None else refit.settings.fresh_starts
     with warnings.catch_warnings():  # about the data, which the learner's own belief has warned about
         warnings.simplefilter("ignore", RidgewayWarning)
         return fit(
@@ -120,6 +168,7 @@ def _fitted(
             bounds=refit.bounds,
             priors=refit.priors or Priors(log_noise=settings.log_noise),
             noise_variance=record.known_noise,
+            initial=known,
             n_starts=n_starts,
             effort=refit.effort,
             random_state=int(_rng(refit, record, 4).integers(2**31)),

@@ -46,7 +46,7 @@ def best_of(averaged: Averaged, record: Record, sign: float, eligible: Any = Non
 
     ``sign`` is 1 where the least is best and -1 where the largest is.
     """
-    mixture, warp = averaged
+    mixture, warp = averaged.mixture, averaged.warp
     mean = mixture.predict(record.X).mean
     index, observed = (int(np.argmin(_only(sign * values, eligible))) for values in (mean, record.y))
     # Quantiles and medians go through the warp unharmed; a mean would not, where the warp bends.

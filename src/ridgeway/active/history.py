@@ -43,6 +43,10 @@ class Record:
         """How many observations."""
         return self.y.shape[0]
 
+    def first(self, n: int) -> Record:
+        """With the first ``n`` observations only."""
+        return replace(self, X=self.X[:n], y=self.y[:n], noise=self.noise[:n])
+
     @property
     def known_noise(self) -> Array | None:
         """The known noise variances, if any is."""

@@ -16,7 +16,7 @@ from ridgeway import progress as progresses
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active import alternatives, display, feasibility, goals, learner_storage, maximize
 from ridgeway.active.acquisition import Acquisition, AnyAcquisition, Optimising, PointAcquisition
-from ridgeway.active.alternatives import Averaged
+from ridgeway.active.alternatives import Averaged, Searched
 from ridgeway.active.best import Best, best_of
 from ridgeway.active.design import Design, default_size
 from ridgeway.active.feasibility import Feasible
@@ -167,6 +167,7 @@ class ActiveLearner:
         self.limits: Array | None = None  # (n, m) of the observations; see limit()
         self._belief: Belief | None = None
         self._averaged: Averaged | None = None  # what an optimiser believes; it is made anew for each observation
+        self._searched_before: Searched | None = None  # its last search for directions
         self._searched_at = 0  # observations at the last full search for modes
         self._view = PoolView(space) if isinstance(space, Pool) else None
 
@@ -256,7 +257,8 @@ class ActiveLearner:
         if self._averaged is None or self._averaged.mixture.beliefs[0].y.shape[0] != n:
             if self.progress is not None:
                 self.progress("weighing the embedding against models without one")
-            self._averaged = alternatives.averaged(self.record, self._refit, sign)
+            self._averaged = alternatives.averaged(self.record, self._refit, sign, last=self._searched_before)
+            self._searched_before = self._averaged.searched
             progresses.clear(self.progress)
         return self._averaged
 
@@ -498,6 +500,12 @@ class ActiveLearner:
             belief = replace(belief, names=self.space.names, units=self.space.units)
         self.record, self.n_asked = record, n_asked
         self._belief, self._searched_at = belief, searched_at
+
+    def reuse(self, other: ActiveLearner) -> None:
+        """Save a search for directions that ``other`` has made, if it is one that this learner would make."""
+        same = (self._refit.embedding, self.random_state, self.effort, self.goal)
+        if same == (other._refit.embedding, other.random_state, other.effort, other.goal):
+            self._searched_before = other._searched_before
 
     @_alone
     def to_dict(self) -> dict[str, Any]:

@@ -140,6 +140,13 @@ class Refit:
         misses = np.abs(record.y[known:] - prediction.mean)
         return bool(np.any(misses > self.settings.surprise * np.sqrt(variance)))
 
+    def last_search(self, n: int) -> int:
+        """The number of observations, of at most ``n``, at which there is a full search, whatever happened before."""
+        at = min(n, self.settings.least_observations)
+        while self.has_grown(n, at):
+            at = next(larger for larger in range(at, n + 1) if self.has_grown(larger, at))
+        return at
+
     def has_grown(self, n: int, searched_at: int) -> bool:
         """Whether ``n`` observations are enough for another full search."""
         return n > self.settings.growth * searched_at

@@ -89,6 +89,7 @@ class RidgewaySampler(BaseSampler):
         self._independent = independent_sampler or optuna.samplers.TPESampler(seed=self.seed)
         self._spaces = IntersectionSearchSpace()
         self._lock = threading.Lock()  # threads of one study take turns: each must see what the others were given
+        self._last: ActiveLearner | None = None
         # Options that cannot be are refused now, not in the middle of a study.
         self._learner(Box(np.zeros(_MANY), np.ones(_MANY)), "learn" if goal == "learn" else "minimize")
 
@@ -106,7 +107,10 @@ class RidgewaySampler(BaseSampler):
         with self._lock:
             parameters = Parameters.of(search_space)
             learner = self.learner_of(study, parameters, trial.number)
+            if self._last is not None:  # what it found out follows from the study alone: it saves time, no more
+                learner.reuse(self._last)
             proposed = parameters.values(learner.ask())
+            self._last = learner
             self._announce(study, trial, proposed)
         return proposed
 
@@ -160,11 +164,11 @@ class RidgewaySampler(BaseSampler):
             study._storage.set_trial_system_attr(trial._trial_id, f"{_PROPOSED}:{i // _LONGEST}", part)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_lock", "_last")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._lock = threading.Lock()
+        self._lock, self._last = threading.Lock(), None
 
 
 class _History:
