@@ -19,7 +19,7 @@ from ridgeway.active.linear_constraints import LinearConstraint
 from ridgeway.campaign.inputs import InputList
 
 RANDOM = 20_000
-SEARCHES = 10  # of which the best information is compared
+SEARCHES = 5  # of which the best information is compared
 FEW = maximize.MaximizeSettings(sample=128, directions=16, climbs=2, evaluations=15)  # for the many points of a batch
 
 

@@ -145,6 +145,7 @@ def test_constraints_and_categories_in_sheets_and_back(tmp_path: Path) -> None:
         opened.correct(2, inputs={"solvent": "gin"}, reason="mixed up")
     (trial,) = opened.ask(1)
     assert trial.inputs["A"] + trial.inputs["B"] <= 0.8 + 1e-9
+    assert opened.belief.X.shape == (7, 4)
     summary = opened.summary()
     assert summary is not None
     assert sorted(name for name, _ in summary["inputs"]) == ["A", "B", "solvent"]
