@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ridgeway.belief.estimator import EmbeddingRegressor
     from ridgeway.belief.fit import fit
     from ridgeway.campaign.campaign import Campaign
-    from ridgeway.campaign.inputs import Fixed, Input
+    from ridgeway.campaign.inputs import Category, Fixed, Input
     from ridgeway.errors import CampaignError, NumericalError, RidgewayWarning
     from ridgeway.gp.length_scales import Diagonal, Isotropic
     from ridgeway.gp.linear import Linear
@@ -34,6 +34,7 @@ _WHERE = {
     "Box": "active.box",
     "Campaign": "campaign.campaign",
     "CampaignError": "errors",
+    "Category": "campaign.inputs",
     "Diagnostics": "belief.diagnostics",
     "Diagonal": "gp.length_scales",
     "Embedded": "belief.belief",
@@ -63,6 +64,7 @@ __all__ = [
     "Box",
     "Campaign",
     "CampaignError",
+    "Category",
     "Diagnostics",
     "Diagonal",
     "Embedded",

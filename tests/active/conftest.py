@@ -36,3 +36,9 @@ def stored(tmp_path):
         "csv": tmp_path / "p.csv", "parquet": str(tmp_path / "p.parquet"),
         "npy": tmp_path / "p.npy", "fortran.npy": tmp_path / "fortran.npy",
     }  # fmt: skip
+
+
+@pytest.fixture
+def rng():
+    """The same random numbers in every test."""
+    return np.random.default_rng(7)

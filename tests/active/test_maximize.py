@@ -270,3 +270,53 @@ def test_the_same_generator_gives_the_same_choice():
     space, outlook = rw.Box(*box(5)), outlook_of(belief(15, 5))
     first, again = (maximize.over_box(space, outlook, information, 2, np.random.default_rng(3)).X for _ in range(2))
     np.testing.assert_array_equal(first, again)
+
+
+# -- constraints, steps and categories ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts", [["x0 + x1 + x2 = 0"], ["2 x0 - x1 <= 0.3", "x2 + x3 >= -0.5"], ["x0 = x3", "x1 + x2 <= 0.2"]]
+)
+def test_constraints_hold_and_little_is_lost(texts):
+    rng = np.random.default_rng(5)
+    space = rw.Box(-np.ones(4), np.ones(4), constraints=texts)
+    X = space.filling(14, rng)
+    found = rw.fit(
+        X, np.sin(X @ [1.0, 2.0, 0.5, 0.0]), rw.Linear(1), inference="map", n_starts=2, bounds=space.bounds,
+        priors=PRIORS, random_state=0,
+    )  # fmt: skip
+    outlook = outlook_of(found)
+    choice = maximize.over_box(space, outlook, information, 3, rng)
+    assert space.contains(choice.X, 1e-10).all()
+    assert choice.scores[0] >= 0.98 * score(information, outlook, space.uniform(5000, rng)).max()
+
+
+def test_steps_and_levels_are_chosen_well():
+    rng = np.random.default_rng(6)
+    space = rw.Box(
+        0.0, [1, 1, 1, 1, 1], names=["a", "b", "c", "d=p", "d=q"], steps=[0.25, 0.5, None, None, None],
+        categories=[(3, 4)], constraints=["a + b + c <= 1.6"],
+    )  # fmt: skip
+    X = space.filling(14, rng)
+    found = rw.fit(
+        X, np.sin(X @ [3.0, 2.0, 0.5, 1.0, 0.0]), rw.Linear(1), inference="map", n_starts=2, bounds=space.bounds,
+        priors=PRIORS, random_state=0,
+    )  # fmt: skip
+    outlook = outlook_of(found)
+    choice = maximize.over_box(space, outlook, information, 2, rng)
+    np.testing.assert_allclose(space.snapped(choice.X), choice.X, atol=1e-9)
+    every = space.uniform(3000, rng)
+    new = np.abs(every[:, None] - found.X[None]).max(axis=2).min(axis=1) > 1e-6
+    assert choice.scores[0] >= 0.98 * score(information, outlook, every[new]).max()
+
+
+def test_a_lattice_with_few_points_left_gives_new_ones(little_effort):
+    space = rw.Box(0.0, [1.0, 1.0], steps=[0.5, 0.5])
+    learner = rw.ActiveLearner(space, rw.Linear(1), inference="map", n_initial=4)
+    for _ in range(9):
+        x = learner.ask()
+        learner.tell(x, float(np.sin(x @ [2.0, 1.0])))
+    assert len(np.unique(learner.X, axis=0)) == 9
+    with pytest.raises(ValueError, match="hardly any combination"):
+        learner.ask(2)

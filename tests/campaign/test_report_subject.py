@@ -175,7 +175,7 @@ def test_whole_numbers_that_are_used_up(tmp_path: Path) -> None:
     for a in (0, 1, 0, 1):
         campaign.attach(pd.DataFrame({"a": [a], "value": [a + 0.1]}), repeated=True)
     page = campaign.report(tmp_path / "r.html").read_text("utf-8")
-    assert "because hardly any combination of these integer inputs is left" in page
+    assert "because hardly any combination of these inputs is left" in page
 
 
 def test_before_the_first_result(tmp_path: Path) -> None:

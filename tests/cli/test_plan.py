@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ridgeway import Campaign
+from ridgeway import Campaign, Category, Input
+from ridgeway.cli.plan import from_table, from_toml, from_words
+from ridgeway.errors import CampaignError
 from tests.cli.commands import Ridgeway
 
 TOML = """
@@ -171,3 +173,28 @@ def test_an_effort_that_is_none_is_refused(ridgeway: Ridgeway) -> None:
     assert said.code == 1
     assert "effort must be one of 'quick', 'normal', 'thorough' or seconds above 0, got 'hard'" in said.err
     assert not Path("campaign.sqlite").exists()
+
+
+def test_steps_categories_and_constraints(tmp_path: Path) -> None:
+    assert from_words("C 0 1 % step=0.05") == Input("C", 0.0, 1.0, "%", step=0.05)
+    assert from_words("solvent in water, 'dry ice', oil") == Category("solvent", ("water", "dry ice", "oil"))
+    with pytest.raises(CampaignError, match="two different levels"):
+        from_words("solvent in water")
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'constraints = ["A + B <= 1"]\n'
+        '[[input]]\nname = "A"\nlower = 0\nupper = 1\nstep = 0.1\n'
+        '[[input]]\nname = "B"\nlower = 0\nupper = 1\n'
+        '[[input]]\nname = "s"\nlevels = ["p", "q"]\n'
+    )
+    plan = from_toml(path)
+    assert plan.constraints == ("A + B <= 1",)
+    assert plan.inputs == (Input("A", 0, 1, step=0.1), Input("B", 0, 1), Category("s", ("p", "q")))
+    made = plan.create(str(tmp_path / "c.sqlite"))
+    assert [str(c) for c in made.setup.inputs.constraints] == ["A + B <= 1"]
+    sheet = tmp_path / "inputs.csv"
+    sheet.write_text('name,lower,upper,step,levels\nA,0,1,0.5,\ns,,,,"p, q"\n')
+    assert from_table(sheet) == [Input("A", 0, 1, step=0.5), Category("s", ("p", "q"))]
+    sheet.write_text('name,lower,levels\ns,0,"p, q"\n')
+    with pytest.raises(CampaignError, match="is a category and has no 'lower'"):
+        from_table(sheet)

@@ -11,9 +11,11 @@ from ridgeway.active.box import Box
 from ridgeway.active.history import Record
 from ridgeway.active.pool import CANDIDATES
 from ridgeway.active.spaces import Space
+from ridgeway.errors import NothingLeftError
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.types import Array
 
+_DESIGNS = 200  # that are drawn for a point that has not been seen
 Kind = Literal["filling", "random", "latin-hypercube"]
 
 
@@ -68,10 +70,14 @@ class Design:
 
     def _unseen(self, box: Box, i: int, size: int, seed: int, record: Record) -> Array:
         x = self._in_box(box, i, size, seed)
-        while record.has_seen(x):  # by a learner with the same seed: take the point of this number in the next design
-            i += size
+        for _ in range(_DESIGNS):
+            if not record.has_seen(x):
+                return x
+            i += size  # by a learner with the same seed: take the point of this number in the next design
             x = self._in_box(box, i, size, seed)
-        return x
+        if box.lattice is None:
+            return x
+        raise NothingLeftError("hardly any combination of these inputs is left to ask for")
 
     def _in_box(self, box: Box, i: int, size: int, seed: int) -> Array:
         rng = np.random.default_rng([seed, 0, i // size])

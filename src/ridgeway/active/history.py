@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from ridgeway import checks, columns, names
 from ridgeway.active.pool import Pool
 from ridgeway.active.spaces import Space
+from ridgeway.errors import RidgewayWarning
 from ridgeway.types import Array
 
 _REACH = 1e100  # ranges of an input that a point may be away
@@ -183,15 +185,23 @@ class Record:
                     f"x must be points of the pool, but row {foreign[0]} is not (pass outside=True if meant)"
                 )
             return
-        foreign = np.flatnonzero(~self.space.contains(X))
+        lower, upper = self.space.bounds
+        slack = 1e-9 * upper - 1e-9 * lower
+        foreign = np.flatnonzero(((lower - slack > X) | (upper + slack < X)).any(axis=1))
         if foreign.size:
             i = int(foreign[0])
-            lower, upper = self.space.bounds
             j = int(np.argmax(np.maximum(lower - X[i], X[i] - upper) / (upper - lower)))
             raise ValueError(
                 f"x must lie in the box, but input {names.called(self.space.names, j)} of row {i} is {X[i, j]:g}, "
                 f"not within [{lower[j]:g}, {upper[j]:g}] (pass outside=True if meant)"
             )
+        for i, x in enumerate(X):
+            broken = self.space.broken(x)
+            if broken is not None:  # an experiment that was made is data; what is asked for next keeps to it
+                warnings.warn(
+                    f"x: row {i} breaks the constraint '{broken}'; it is kept as data", RidgewayWarning, stacklevel=5
+                )
+                break
 
     def _outcomes(self, y: Any, n: int) -> Array:
         if np.ndim(y) == 0:

@@ -97,7 +97,7 @@ def integrate(
     if stop_below is not None and not (isinstance(stop_below, int | float) and 0.0 < stop_below < np.inf):
         raise ValueError(f"stop_below must be a positive number or None, got {stop_below!r}")
     budget, most = checks.count(budget, "budget", 1), checks.count(most_failures, "most_failures", 1)
-    over = _pool_points(learner.space) if over is None and isinstance(learner.space, Pool) else over
+    over = _own_measure(learner.space) if over is None else over
     course: list[Step] = []
     failures, first = 0, learner.n_initial
     learner.ended = ""
@@ -144,7 +144,7 @@ def best_point(learner: ActiveLearner, over: Any = None) -> Array:
     best, value = X[int(np.argmax(scores))], float(scores.max())
     for round_ in range(1, _ROUNDS + 1):
         width = (upper - lower) * 0.2**round_
-        near = np.clip(best + width * rng.standard_normal((_CANDIDATES // 4, lower.shape[0])), lower, upper)
+        near = space.snapped(best + width * rng.standard_normal((_CANDIDATES // 4, lower.shape[0])))
         scores = scorer(near)
         if scores.max() > value:
             best, value = near[int(np.argmax(scores))], float(scores.max())
@@ -194,6 +194,13 @@ class ReductionScorer:
         v = dtrsm(1.0, gp.L, k.T, lower=1)
         variance = np.maximum(gamma2 - np.einsum("nm,nm->m", v, v), 0.0) + float(np.median(gp.noise_diagonal))
         return gp.mean + k @ gp.alpha, z - k @ solved, variance
+
+
+def _own_measure(space: Space) -> Any:
+    """What an integral over a space is over: the points of a pool, or the part of a box that is allowed."""
+    if isinstance(space, Pool):
+        return _pool_points(space)
+    return space if space.constraints or space.lattice is not None else None
 
 
 def _pool_points(pool: Pool) -> Points:

@@ -3,7 +3,9 @@
 In a box the search begins in the low-dimensional space, as the paper proposes: corners of the box that
 lie farthest along directions of ``u``, points between them and the centre, and for the best of those the
 input that maps to the same ``u`` with most certainty. From the best of these and of a space-filling sample,
-gradient ascent with the exact gradient and the box as bounds finds local maxima of the score.
+gradient ascent with the exact gradient and the box as bounds finds local maxima of the score. Under linear
+constraints the ascents are projected onto what they allow. Where inputs move in steps or are categories, the ends of
+the ascents are moved to values that may be proposed, then step by step and level by level as long as the score rises.
 
 A batch is chosen greedily: each point maximises the score given the pending points and those chosen before
 it. For information this is the chain rule, so the sum of the scores is the joint information of the batch.
@@ -19,6 +21,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from ridgeway.active import acquisition as acquisitions
+from ridgeway.active import projected_climb
 from ridgeway.active.acquisition import AnyAcquisition
 from ridgeway.active.box import Box
 from ridgeway.active.outlook import Outlook
@@ -63,6 +66,8 @@ class MaximizeSettings:
         About so many inputs of a promising point are moved in a scattered one.
     polish
         Evaluations of a last ascent from the best of all ends alone, where a search begins at promising points.
+    rounds
+        Where inputs move in steps or are categories: so often the best neighbour is taken, at most.
     preimage
         One program for each ``u`` is enough here: its solution is only a start.
     """
@@ -82,6 +87,7 @@ class MaximizeSettings:
     near_scales: tuple[float, float] = (0.01, 0.5)
     near_inputs: int = 20
     polish: int = 60
+    rounds: int = 12
     preimage: PreimageSettings = field(default_factory=lambda: PreimageSettings(most_programs=1))
 
 
@@ -170,7 +176,7 @@ def over_box(
 def _best_in_box(
     box: Box, outlook: Outlook, acquisition: AnyAcquisition, rng: np.random.Generator, settings: MaximizeSettings
 ) -> tuple[Array, float, bool]:
-    sample = box.latin_hypercube(settings.sample, rng)
+    sample = box.scattered(settings.sample, rng)
     scores = acquisitions.score(acquisition, outlook, sample)
     flat = _is_flat(scores, settings)  # the caller decides what to do then; the search goes on
     starts = sample[np.argsort(-scores)[: settings.climbs]]
@@ -183,13 +189,68 @@ def _best_in_box(
         alone = replace(settings, evaluations=settings.polish)
         end, value = climb(box, outlook, acquisition, ends[[np.argmax(values)]], alone)
         ends, values = np.vstack([ends, end]), np.append(values, value)
-    known = outlook.known_inputs
-    half_width = 0.5 * (box.upper - box.lower)
+    if box.lattice is not None:
+        ends, values = _proposed(box, outlook, acquisition, ends, values, settings)
     for i in np.argsort(-values):
-        if np.abs((known - ends[i]) / half_width).max(axis=1).min() > settings.apart:
+        if _is_new(ends[i], box, outlook, settings):
             return ends[i], float(values[i]), flat
-    x = sample[int(np.argmax(scores))]  # every ascent ended at a known point: take the best of the sample
-    return x, float(scores.max()), flat
+    return *_best_of_sample(box, outlook, acquisition, sample, scores, settings), flat
+
+
+def _is_new(x: Array, box: Box, outlook: Outlook, settings: MaximizeSettings) -> bool:
+    half_width = 0.5 * (box.upper - box.lower)
+    return bool(np.abs((outlook.known_inputs - x) / half_width).max(axis=1).min() > settings.apart)
+
+
+def _best_of_sample(
+    box: Box, outlook: Outlook, acquisition: AnyAcquisition, sample: Array, scores: Array, settings: MaximizeSettings
+) -> tuple[Array, float]:
+    """The best point of a sample that is new: every ascent ended at a known point."""
+    order = np.argsort(-scores)
+    if box.lattice is None:
+        return sample[order[0]], float(scores[order[0]])
+    X = box.snapped(sample[order[: 16 * settings.climbs]])
+    new = [i for i, x in enumerate(X) if _is_new(x, box, outlook, settings)] or [0]  # what is left may all be known
+    found = acquisitions.score(acquisition, outlook, X[new])
+    best = int(np.argmax(found))
+    return X[new[best]], float(found[best])
+
+
+def _proposed(
+    box: Box,
+    outlook: Outlook,
+    acquisition: AnyAcquisition,
+    ends: Array,
+    values: Array,
+    settings: MaximizeSettings,
+) -> tuple[Array, Array]:
+    """Points on the lattice of a box, from the best ends of ascents: by neighbours, and by inputs that vary freely.
+
+    A point that is known already counts as worst: in a coarse lattice the best one often is.
+    """
+    lattice = box.lattice
+    assert lattice is not None
+    fixed = lattice.stepped | lattice.leveled
+
+    def scored(X: Array) -> Array:
+        found = acquisitions.score(acquisition, outlook, X)
+        return np.array([v if _is_new(x, box, outlook, settings) else -np.inf for x, v in zip(X, found, strict=True)])
+
+    X = np.unique(box.snapped(ends[np.argsort(-values)[: settings.climbs]]), axis=0)
+    scores = scored(X)
+    best, top = X[int(np.argmax(scores))], float(scores.max())
+    for _ in range(settings.rounds):
+        near = lattice.neighbours(best)
+        if not len(near):
+            break
+        found = scored(near)
+        if not fixed.all():  # a step may only pay once the other inputs follow it: the best few are compared after that
+            few = near[np.argsort(-found)[: settings.climbs]]
+            near, found = climb(box, outlook, acquisition, np.vstack([best, few]), settings, fixed)
+        if not found.max() > top:
+            break
+        best, top = near[int(np.argmax(found))], float(found.max())
+    return np.vstack([best, X]), np.append(top, scores)
 
 
 def _embedded_starts(
@@ -201,17 +262,17 @@ def _embedded_starts(
     settings: MaximizeSettings,
 ) -> Array:
     """The best inputs found by a search over ``u``, ``(k, D)``."""
-    preimage = Preimage.of(belief, box.bounds, settings.preimage)
+    preimage = Preimage.of(belief, box, settings.preimage)
     rank = preimage.rows.shape[0]
     axes = np.vstack([np.eye(rank), -np.eye(rank)])
     directions = np.vstack([axes, rng.standard_normal((settings.directions, rank))])
     corners = np.stack([preimage.corner(direction) for direction in directions])
     reach = np.concatenate([np.ones(axes.shape[0]), np.sqrt(rng.uniform(size=settings.directions))])
-    center = 0.5 * (preimage.lower + preimage.upper)
+    center = preimage.center
     inner = center + reach[:, None] * (corners - center)
     scaling = belief.space.scaling
     X = scaling.center + scaling.half_width * np.vstack([corners[axes.shape[0] :], inner])
-    X = np.clip(X, box.lower, box.upper)
+    X = box.nearest(X)
     scores = acquisitions.score(acquisition, outlook, X)
     order = np.argsort(-scores)
     found = [X[order[: settings.climbs]]]
@@ -220,7 +281,7 @@ def _embedded_starts(
             x = preimage.most_certain(preimage.rows @ scaling.scaled(X[i : i + 1])[0])
         except NumericalError:  # the solver failed for this u: the input that gave u is a start already
             continue
-        found.append(np.clip(x, box.lower, box.upper)[None])
+        found.append(box.nearest(x[None]))
     return np.vstack(found)
 
 
@@ -241,38 +302,66 @@ def _promising_starts(
     moved = rng.random((n, D)) < min(1.0, settings.near_inputs / D) * np.ones((n, 1))
     moved[::2] = True  # half of them in all inputs
     steps = scale * moved * rng.standard_normal((n, D)) * 0.5 * (box.upper - box.lower)
-    X = np.clip(center + steps, box.lower, box.upper)
+    X = box.nearest(center + steps)
     scores = acquisitions.score(acquisition, outlook, X)
     best: Array = X[np.argsort(-scores)[: settings.climbs]]
     return best
 
 
 def climb(
-    box: Box, outlook: Outlook, acquisition: AnyAcquisition, X: Array, settings: MaximizeSettings | None = None
+    box: Box,
+    outlook: Outlook,
+    acquisition: AnyAcquisition,
+    X: Array,
+    settings: MaximizeSettings | None = None,
+    held: Array | None = None,
 ) -> tuple[Array, Array]:
     """Local maxima of the score near each of ``X (k, D)``, and their scores.
 
-    All ascents are one maximisation of the sum of scores: several points cost little more than one.
+    All ascents are one maximisation of the sum of scores: several points cost little more than one. Inputs that are
+    ``held (D,)`` stay, and so do levels of categories.
     """
     settings = DEFAULT if settings is None else settings
     center, half = 0.5 * box.lower + 0.5 * box.upper, 0.5 * box.upper - 0.5 * box.lower
     best, values = X.copy(), np.full(X.shape[0], -np.inf)
+    if box.lattice is not None:
+        held = box.lattice.leveled if held is None else held | box.lattice.leveled
 
-    def objective(v: Array) -> tuple[float, Array]:
-        points = np.clip(center + half * v.reshape(X.shape), box.lower, box.upper)
+    def objective(V: Array) -> tuple[Array, Array]:
+        points = np.clip(center + half * V, box.lower, box.upper)
+        points = points if held is None else np.where(held, X, points)
         scores, gradients = acquisitions.score_with_gradient(acquisition, outlook, points)
         better = scores > values
         best[better], values[better] = points[better], scores[better]
-        return -float(scores.sum()), -(gradients * half).ravel()
+        return scores, gradients * half
 
     # Where scores differ by millionths, tolerances are relative to those.
     extent = min(1.0, max(float(np.ptp(acquisitions.score(acquisition, outlook, X))), settings.least_range))
+    start, polytope = (X - center) / half, box.polytope
+    if polytope is not None:
+        projected_climb.climb(polytope, objective, start, settings.evaluations, settings.score_tolerance * extent, held)
+        return best, values
+    _climb_in_box(objective, start, extent, settings, held)
+    return best, values
+
+
+def _climb_in_box(
+    objective: projected_climb.Objective, start: Array, extent: float, settings: MaximizeSettings, held: Array | None
+) -> None:
+    """L-BFGS from each of ``start (k, D)``, in inputs scaled to [-1, 1], of the sum of all scores."""
+    moving = np.broadcast_to(True if held is None else np.logical_not(held), start.shape).ravel()
+
+    def negative(v: Array) -> tuple[float, Array]:
+        scores, gradients = objective(v.reshape(start.shape))
+        return -float(scores.sum()), -np.where(moving, gradients.ravel(), 0.0)
+
+    ends = [(-1.0, 1.0) if free else (v, v) for free, v in zip(moving.tolist(), start.ravel().tolist(), strict=True)]
     minimize(
-        objective,
-        ((X - center) / half).ravel(),
+        negative,
+        start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(-1.0, 1.0)] * X.size,
+        bounds=ends,
         options={
             "maxfun": settings.evaluations,
             "maxiter": settings.evaluations,
@@ -280,7 +369,6 @@ def climb(
             "gtol": settings.gradient_tolerance * extent,
         },
     )
-    return best, values
 
 
 def _is_flat(scores: Array, settings: MaximizeSettings) -> bool:

@@ -4,7 +4,8 @@ Many ``x`` map to the same point ``u`` of the low-dimensional space. The one to 
 for which ``p(u | x)`` is narrowest: least ``log det Cov[u | x]`` under ``x R̂ᵀ = u`` within the
 box. For ``d = 1`` this is a quadratic program. For ``d > 1`` the log determinant is concave in
 the covariance, so its tangent at the last solution, ``tr(C⁻¹ Cov[u | x])``, lies above it and is
-a convex quadratic in ``x``: a few quadratic programs, each of which improves on the last.
+a convex quadratic in ``x``: a few quadratic programs, each of which improves on the last. Linear
+constraints of a box are further rows of these programs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import numpy as np
 from scipy import sparse
 
 from ridgeway import checks
+from ridgeway.active.box import Box
+from ridgeway.active.polytope import Polytope
 from ridgeway.belief.belief import Belief
 from ridgeway.errors import NumericalError
 from ridgeway.types import Array
@@ -54,8 +57,8 @@ DEFAULT = PreimageSettings()
 def most_certain_input(belief: Belief, u: Any, bounds: Any = None, settings: PreimageSettings = DEFAULT) -> Array:
     """The ``x (D,)`` within ``bounds`` that maps to ``u`` with most certainty, in the user's units.
 
-    ``u (d,)`` or ``(rank,)`` is in the coordinates of :meth:`Belief.embed`; ``bounds`` are by default those that the
-    belief was fitted with.
+    ``u (d,)`` or ``(rank,)`` is in the coordinates of :meth:`Belief.embed`; ``bounds`` are ``(lower, upper)`` or a
+    ``Box``, whose constraints then hold, and by default those that the belief was fitted with.
     """
     return Preimage.of(belief, bounds, settings).most_certain(u)
 
@@ -68,6 +71,7 @@ class Preimage:
     lower: Array  # (D,)
     upper: Array  # (D,)
     settings: PreimageSettings = DEFAULT
+    polytope: Polytope | None = None  # where constraints hold, in inputs scaled to [-1, 1] between lower and upper
 
     @classmethod
     def of(cls, belief: Belief, bounds: Any = None, settings: PreimageSettings = DEFAULT) -> Preimage:
@@ -77,10 +81,10 @@ class Preimage:
         scaling = belief.space.scaling
         if bounds is None:
             return cls(belief, -np.ones(scaling.D), np.ones(scaling.D), settings)
-        box = checks.bounds(bounds, scaling.D)
-        assert box is not None
-        lower, upper = ((side - scaling.center) / scaling.half_width for side in box)
-        return cls(belief, lower, upper, settings)
+        ends = checks.bounds(bounds.bounds if isinstance(bounds, Box) else bounds, scaling.D)
+        assert ends is not None
+        lower, upper = ((side - scaling.center) / scaling.half_width for side in ends)
+        return cls(belief, lower, upper, settings, bounds.polytope if isinstance(bounds, Box) else None)
 
     @cached_property
     def rows(self) -> Array:
@@ -90,9 +94,32 @@ class Preimage:
     def corner(self, direction: Array) -> Array:
         """The corner of the box that lies farthest along ``direction (rank,)`` of the embedded space.
 
-        For an axis it is the paper's signature of a row: the signs of its entries.
+        For an axis it is the paper's signature of a row: the signs of its entries. Under constraints it is a
+        linear program.
         """
-        return np.where(direction @ self.rows >= 0, self.upper, self.lower)
+        along = direction @ self.rows
+        if self.polytope is None:
+            return np.where(along >= 0, self.upper, self.lower)
+        half = 0.5 * (self.upper - self.lower)
+        return 0.5 * (self.lower + self.upper) + half * self.polytope.corner(along * half)
+
+    @property
+    def center(self) -> Array:
+        """A point in the middle of the box, or of what its constraints leave, ``(D,)``."""
+        middle = 0.5 * (self.lower + self.upper)
+        if self.polytope is None:
+            return middle
+        return middle + 0.5 * (self.upper - self.lower) * self.polytope.center
+
+    @cached_property
+    def _constraints(self) -> tuple[Array, Array, Array, Array]:
+        """``E, e, A, b`` with ``E x = e`` and ``A x <= b``, in the belief's scaled inputs."""
+        D = self.lower.shape[0]
+        if self.polytope is None:
+            return np.zeros((0, D)), np.zeros(0), np.zeros((0, D)), np.zeros(0)
+        middle, half = 0.5 * (self.lower + self.upper), 0.5 * (self.upper - self.lower)
+        E, A = self.polytope.E / half, self.polytope.A / half
+        return E, self.polytope.e + E @ middle, A, self.polytope.b + A @ middle
 
     def most_certain(self, u: Any) -> Array:
         """See :func:`most_certain_input`."""
@@ -148,9 +175,12 @@ class Preimage:
             P, equal, target = self._split(M, tau, u)
         extra = P.shape[0] - D
         box = sparse.hstack([sparse.identity(D), sparse.csc_matrix((D, extra))])
-        A = sparse.vstack([sparse.csc_matrix(equal), box, -box], format="csc")
-        b = np.concatenate([target, self.upper, -self.lower])
-        cones = [clarabel.ZeroConeT(target.shape[0]), clarabel.NonnegativeConeT(2 * D)]
+        E, e, C, c = self._constraints
+        E, C = (sparse.hstack([rows, sparse.csc_matrix((len(rows), extra))]) for rows in (E, C))
+        A = sparse.vstack([sparse.csc_matrix(equal), E, C, box, -box], format="csc")
+        b = np.concatenate([target, e, c, self.upper, -self.lower])
+        equations = target.shape[0] + e.shape[0]
+        cones = [clarabel.ZeroConeT(equations), clarabel.NonnegativeConeT(b.shape[0] - equations)]
         solver = clarabel.DefaultSolver(P, np.zeros(D + extra), A, b, cones, self._solver_settings())
         solution = solver.solve()
         if str(solution.status) in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
@@ -186,13 +216,16 @@ class Preimage:
 
     def _corrected(self, x: Array, u: Array) -> Array:
         """``x`` moved into the box exactly and onto ``u`` up to rounding, by moving inputs that are not at a bound."""
+        E, e, A, b = self._constraints
+        tight = A @ x > b - self.settings.reached  # constraints that hold with equality stay so
+        rows, right = np.vstack([self.rows, E, A[tight]]), np.concatenate([u, e, b[tight]])
         for _ in range(20):
             x = np.clip(x, self.lower, self.upper)
-            gap = u - self.rows @ x
+            gap = right - rows @ x
             if np.abs(gap).max() < self.settings.reached * 1e-3:
                 break
             free = (x > self.lower) & (x < self.upper)
-            R = self.rows * free
+            R = rows * free
             x = x + R.T @ np.linalg.lstsq(R @ R.T, gap, rcond=None)[0]
         x = np.clip(x, self.lower, self.upper)
         if np.abs(u - self.rows @ x).max() > self.settings.reached * max(1.0, float(np.abs(u).max())):

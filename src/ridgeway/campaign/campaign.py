@@ -68,18 +68,20 @@ class Campaign:
         output: str = "value",
         unit: str | None = None,
         labels: Mapping[str, Sequence[str]] | None = None,
+        constraints: Sequence[str] | str = (),
         **learning: Any,
     ) -> Campaign:
         """A new campaign in the SQLite file or at the PostgreSQL address ``where``.
 
-        ``space`` is a sequence of :class:`~ridgeway.Input` and :class:`~ridgeway.Fixed`, a ``Box`` or a
-        ``Pool``; ``output`` the name of what is measured. ``labels`` are columns of text that go with
+        ``space`` is a sequence of :class:`~ridgeway.Input`, :class:`~ridgeway.Category` and
+        :class:`~ridgeway.Fixed`, a ``Box`` or a ``Pool``; ``constraints`` are texts such as ``"A + B + C = 1"`` that
+        every proposal satisfies; ``output`` the name of what is measured. ``labels`` are columns of text that go with
         the pool's points and appear beside them. ``learning`` is as for
         :class:`~ridgeway.ActiveLearner`: ``embedding``, ``acquisition``, ``n_initial``, ``random_state``, ...
         """
         if not isinstance(name, str) or not name.strip():
             raise CampaignError(f"name must be a word, got {name!r}")
-        setup = Setup.of(space, output, unit, learning)
+        setup = Setup.of(space, output, unit, learning, constraints)
         pool = None
         if setup.pool is not None:
             carried = {key: [str(cell) for cell in column] for key, column in (labels or {}).items()}
@@ -91,7 +93,7 @@ class Campaign:
             pool = (pool_to_bytes(space), carried)
         made = store.create(Database(where, create=True), name, setup.to_json(), pool)
         # Opened anew: a campaign that is deleted later must not be made again, empty, by a look at it.
-        return cls(Store(Database(where), made, setup.names), setup, learning.get("progress"))
+        return cls(Store(Database(where), made, setup.names, setup.levels), setup, learning.get("progress"))
 
     @classmethod
     def open(
@@ -108,7 +110,7 @@ class Campaign:
         setup = Setup.from_json(text)
         if acquisition is not None:
             setup = setup.with_acquisition(acquisition)
-        return cls(Store(database, key, setup.names), setup, progress)
+        return cls(Store(database, key, setup.names, setup.levels), setup, progress)
 
     @property
     def name(self) -> str:
@@ -171,6 +173,7 @@ class Campaign:
             Trial(
                 first + i, "asked", self.setup.names, x, notes=self._labels_of(x), expected=nats,
                 seen=snapshot.n_settled, asked_by=by, asked_at=at, campaign=self._store.identity,
+                levels=self.setup.levels,
             )
             for i, (x, nats) in enumerate(zip(values, expected, strict=True))
         ]  # fmt: skip
@@ -194,7 +197,7 @@ class Campaign:
         trial: Trial | int,
         value: float,
         sigma: float | None = None,
-        inputs: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
         notes: Mapping[str, str] | None = None,
         outside: bool = False,
     ) -> None:
@@ -284,7 +287,7 @@ class Campaign:
         value: float | EllipsisType | None = ...,
         reason: str = "",
         sigma: float | None = None,
-        inputs: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
         outside: bool = False,
     ) -> None:
         """What is right about a trial that has an outcome; what stood there stays in the history.
@@ -442,12 +445,16 @@ class Campaign:
     def _number(self, trial: Trial | int) -> int:
         return number_of(trial, self._store.identity)
 
-    def _settings(self, inputs: Mapping[str, float] | None) -> Array | None:
+    def _settings(self, inputs: Mapping[str, Any] | None) -> Array | None:
         """Values ``(k,)`` of inputs by name, NaN for those that are not named."""
         if inputs is None:
             return None
         x = np.full(len(self.setup.names), np.nan)
+        words = {levels.name: levels for levels in self.setup.levels}
         for name, setting in inputs.items():
+            if name in words:
+                x[list(words[name].places)] = words[name].row(setting)
+                continue
             x[columns.place(self.setup, name)] = transitions.finite(setting, f"input {name!r}")
         return x
 

@@ -51,7 +51,10 @@ def check_names(setup: Setup) -> None:
     reserved = {word.casefold() for word in (TRIAL, SIGMA, REASON, *OURS)}
     if not setup.output.strip() or output & reserved:
         raise CampaignError(f"output must not be called {setup.output!r}: a sheet has a column of that name")
-    owners: dict[str, int] = {}
+    for levels in setup.levels:
+        if levels.name.strip().casefold() in reserved | output:
+            raise CampaignError(f"a category must not be called {levels.name!r}: a sheet has another column so called")
+    owners: dict[str, int] = {levels.name: levels.places[0] for levels in setup.levels}
     for j, (name, label) in enumerate(zip(setup.names, setup.labels, strict=True)):
         for word in _words(name, label):
             if word.casefold() in reserved | output:
@@ -94,6 +97,7 @@ def note_names(taken: Iterable[str], notes: Sequence[str]) -> list[str]:
 def all_words(setup: Setup) -> list[str]:
     """Every name that a column has because of what it is."""
     inputs = [word for pair in zip(setup.names, setup.labels, strict=True) for word in _words(*pair)]
+    inputs += [levels.name for levels in setup.levels]
     return [TRIAL, SIGMA, REASON, *OURS, *inputs, setup.output, setup.output_label]
 
 
@@ -117,6 +121,9 @@ def columns(sheet: Sheet, setup: Setup, asked: bool = True) -> Columns:
     known = {word.casefold() for word in all_words(setup)}
     notes = {c: _note_name(sheet.columns[c], known) for c in left if c not in ours.values()}
     kinds = _categories(setup)
+    categories = {c: kinds[name] for c, name in notes.items() if name in kinds}
+    if setup.inputs is not None:  # words of a box are inputs; those of a pool also go with its points
+        notes = {c: name for c, name in notes.items() if c not in categories}
     return Columns(
         found.get(TRIAL),
         found.get("output"),
@@ -125,13 +132,15 @@ def columns(sheet: Sheet, setup: Setup, asked: bool = True) -> Columns:
         ours.get(STATE),
         {c: key for key, c in found.items() if isinstance(key, int)},
         notes,
-        {c: kinds[name] for c, name in notes.items() if name in kinds},
+        categories,
     )
 
 
 def _categories(setup: Setup) -> dict[str, dict[str, int]]:
-    """For each column of words in a pool, the words and the places of the inputs of 0 and 1 that they became."""
-    found: dict[str, dict[str, int]] = {}
+    """For each column of words, the words and the places of the inputs of 0 and 1 that they became."""
+    found: dict[str, dict[str, int]] = {
+        levels.name: dict(zip(levels.words, levels.places, strict=True)) for levels in setup.levels
+    }
     for j, label in enumerate(setup.labels if setup.inputs is None else ()):
         name, sign, word = label.partition("=")
         if sign:

@@ -17,7 +17,9 @@ from ridgeway.belief.subspace import SubspaceUncertainty
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
+    from ridgeway.belief.embedding_draws import Interval
     from ridgeway.campaign.setup import Setup
+    from ridgeway.types import Array
 
 Step = tuple[int, float, float, float]  # observations; median, 5 % and 95 % of the angles to the subspace, degrees
 _INPUTS = 8  # of which the shares are kept
@@ -29,8 +31,7 @@ def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...], numbers: t
     from ridgeway.belief.suspects import warnings_naming
 
     R = embedding_draws.embeddings(belief)
-    shares = embedding_draws.input_shares(belief, R)
-    varied = setup.names if setup.inputs is None else [setup.names[j] for j in setup.inputs.free]
+    varied, shares = _shares(setup, embedding_draws.shares(belief, R))
     order = np.argsort(-shares.mean, kind="stable")[:_INPUTS]
     k, step = 0, None
     try:
@@ -53,6 +54,26 @@ def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...], numbers: t
         ],
         "course": [*(s for s in course if s[0] < belief.y.shape[0]), *([] if step is None else [astuple(step)])],
     }
+
+
+def _shares(setup: Setup, drawn: Array) -> tuple[list[str], Interval]:
+    """Names and shares of the inputs that vary, from draws ``(n, D)``; a category has the sum of its levels'."""
+    from ridgeway.belief.embedding_draws import Interval
+
+    if setup.inputs is None:
+        return list(setup.names), Interval.of(drawn)
+    place = {column: i for i, column in enumerate(setup.inputs.free)}
+    names, columns = [], []
+    for shown in setup.shown:
+        if isinstance(shown, int):
+            if shown not in place:
+                continue  # fixed
+            names.append(setup.names[shown])
+            columns.append(drawn[:, place[shown]])
+        else:
+            names.append(shown.name)
+            columns.append(drawn[:, [place[j] for j in shown.places]].sum(axis=1))
+    return names, Interval.of(np.stack(columns, axis=1))
 
 
 def _degrees(belief: Belief, k: int, step: SubspaceUncertainty | None) -> float | None:

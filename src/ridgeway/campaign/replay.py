@@ -180,7 +180,7 @@ class Chain:
         values = inputs.proposals(inputs.box.filling(_CANDIDATES, rng))
         new = [j for j, row in enumerate(values) if pack(row) not in seen]
         if not new:
-            raise NothingLeftError("hardly any combination of these integer inputs is left to ask for")
+            raise NothingLeftError("hardly any combination of these inputs is left to ask for")
         if not self.used:
             return values[new[0]]
         outlook = acquisition.outlook_of(self.learner.belief, learner.record.noise_to_come)

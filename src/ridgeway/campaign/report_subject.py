@@ -13,7 +13,7 @@ from ridgeway.belief.directions import UnavailableError
 from ridgeway.belief.subspace import SubspaceUncertainty, uncertainty
 from ridgeway.campaign import corrections, table
 from ridgeway.campaign.corrections import Entry
-from ridgeway.campaign.inputs import Fixed, Input, InputList
+from ridgeway.campaign.inputs import Category, Fixed, Input, InputList, Item
 from ridgeway.campaign.replay import Chain, observed
 from ridgeway.campaign.stopping import advise
 from ridgeway.campaign.trial import Trial
@@ -56,7 +56,7 @@ def subject(
         reproduce=reproduce(belief, learner, _command(campaign), _inputs(setup)),
         output=setup.output_label,
         standing=f"The campaign {campaign.name!r} so far: {table.counted(trials)}.",
-        remarks=(f"The response is {setup.output_label}.", *_logged(inputs)),
+        remarks=(f"The response is {setup.output_label}.", *_logged(inputs), *_leveled(inputs), *_constrained(inputs)),
         fixed=_fixed(inputs),
         advice=_advice(chain, suggested),
         history=_course(chain, belief),
@@ -77,6 +77,7 @@ def _points(setup: Setup, trials: Sequence[Trial], notes: Sequence[str]) -> Poin
     values = np.stack([t.x for t in trials]) if trials else np.zeros((0, len(setup.names)))
     columns = table.named(setup, notes)
     kept = {name: [(t.notes or {}).get(key, "") for t in trials] for name, key in zip(columns, notes, strict=True)}
+    kept |= {levels.name: [levels.word(t.x) for t in trials] for levels in setup.levels}
     return Points(values, setup.labels, tuple(str(t.id) for t in trials), kept)
 
 
@@ -95,6 +96,7 @@ def _suggested(ahead: Chain, n: int, notes_of: NotesOf) -> Suggestions:
     rows = [notes_of(x) for x in values]
     named = zip(table.named(ahead.setup, tuple(rows[0])), rows[0], strict=True)
     notes = {name: [row[key] for row in rows] for name, key in named}
+    notes |= {levels.name: [levels.word(x) for x in values] for levels in ahead.setup.levels}
     nats = np.array([np.nan if value is None else value for value in expected])
     return Suggestions(ahead.setup.coordinates(values), nats, Points(values, columns, notes=notes))
 
@@ -126,6 +128,20 @@ def _logged(inputs: InputList | None) -> tuple[str, ...]:
     )
 
 
+def _leveled(inputs: InputList | None) -> tuple[str, ...]:
+    return tuple(
+        f"{levels.name} is one input with the levels {', '.join(levels.words)}: each is a column of 0 and 1, and the "
+        "share of the input is the sum of theirs."
+        for levels in (() if inputs is None else inputs.levels)
+    )
+
+
+def _constrained(inputs: InputList | None) -> tuple[str, ...]:
+    if inputs is None or not inputs.constraints:
+        return ()
+    return (f"Proposals satisfy {'; '.join(str(constraint) for constraint in inputs.constraints)}.",)
+
+
 def _fixed(inputs: InputList | None) -> str:
     held = [] if inputs is None else [item for item in inputs.items if isinstance(item, Fixed)]
     if not held:
@@ -141,13 +157,18 @@ def _inputs(setup: Setup) -> Table:
         rows = tuple((name, "column of the pool") for name in setup.names)
         return Table(("input", "what it is"), rows, f"{counted(len(rows), 'input')} of the pool.")
     rows = tuple((item.label, _described(item)) for item in setup.inputs.items)
-    return Table(("input", "what it is"), rows, f"{counted(len(rows), 'input')} of the campaign.")
+    caption = f"{counted(len(rows), 'input')} of the campaign."
+    held = tuple(("constraint", str(constraint)) for constraint in setup.inputs.constraints)
+    return Table(("input", "what it is"), rows + held, caption)
 
 
-def _described(item: Input | Fixed) -> str:
+def _described(item: Item) -> str:
     if isinstance(item, Fixed):
         return f"fixed at {number(item.value)}"
+    if isinstance(item, Category):
+        return f"one of {', '.join(item.levels)}"
     kinds = ["log scale"] * item.log + ["whole numbers"] * item.integer
+    kinds += [] if item.step is None else [f"in steps of {number(item.step)}"]
     return ", ".join([f"{number(item.lower)} to {number(item.upper)}", *kinds])
 
 

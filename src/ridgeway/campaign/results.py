@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from ridgeway.campaign.inputs import Fixed
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.campaign.trial import Trial
-from ridgeway.errors import CampaignError
+from ridgeway.errors import CampaignError, RidgewayWarning
 from ridgeway.types import Array
 
 FAILED = "failed"  # written in place of a value
@@ -71,6 +72,7 @@ def experiments(sheet: Sheet, setup: Setup, outside: bool) -> list[Result]:
         x = _row(sheet, i, header, setup)
         assert x is not None
         _check_complete(sheet, i, header, x, setup, outside)
+        _warn_broken(_where(sheet, i), x, setup)
         sigma = None if header.sigma is None else _sigma(sheet, i, header.sigma)
         found.append(Result(_where(sheet, i), _elsewhere(sheet, i, header), value, sigma, x, _notes(sheet, i, header)))
     if not found:
@@ -103,7 +105,19 @@ def moved(result: Result, trial: Trial, setup: Setup, outside: bool) -> Array | 
         j, phrase = wrong
         hint = "" if outside or "not within" not in phrase else " (allow it with --outside if it was meant)"
         raise CampaignError(f"{result.where}, column {setup.labels[j]!r}: {phrase}{hint}")
+    _warn_broken(result.where, x, setup)
     return x
+
+
+def _warn_broken(where: str, x: Array, setup: Setup) -> None:
+    """Say so where an experiment was made against a constraint: it is data all the same."""
+    broken = None if setup.inputs is None else setup.inputs.broken(x)
+    if broken is not None:
+        warnings.warn(
+            f"{where} breaks the constraint '{broken}'; it is kept as data, and proposals keep to the constraint",
+            RidgewayWarning,
+            stacklevel=4,
+        )
 
 
 def points(sheet: Sheet, setup: Setup) -> Array:
@@ -180,7 +194,8 @@ def _result(sheet: Sheet, i: int, header: Columns, setup: Setup) -> Result | Non
         )
     sigma = None if header.sigma is None or failed else _sigma(sheet, i, header.sigma)
     reason = None if header.reason is None else sheet.text(i, header.reason) or None
-    x, words = _row(sheet, i, header, setup), {header.notes[column] for column in header.categories}
+    x = _row(sheet, i, header, setup)
+    words = {header.notes[column] for column in header.categories if column in header.notes}
     # A trial of a pool has its words already, as they were before a spreadsheet wrote them.
     notes = {name: text for name, text in _notes(sheet, i, header).items() if name not in words}
     return Result(_where(sheet, i), number, value, sigma, x, notes, reason)
@@ -251,7 +266,7 @@ def _check_complete(sheet: Sheet, i: int, header: Columns, x: Array, setup: Setu
         if _varies(setup, j):
             raise CampaignError(f"{sheet.at(i, places[j])}: there is no value for this input")
         assert setup.inputs is not None
-        x[j] = setup.inputs.items[j].value  # type: ignore[union-attr]  # only a fixed one does not vary
+        x[j] = setup.inputs.columns[j].value  # type: ignore[union-attr]  # only a fixed one does not vary
     wrong = None if setup.inputs is None else setup.inputs.problem(x, outside)
     if wrong is not None:
         j, phrase = wrong
@@ -260,7 +275,7 @@ def _check_complete(sheet: Sheet, i: int, header: Columns, x: Array, setup: Setu
 
 
 def _varies(setup: Setup, j: int) -> bool:
-    return setup.inputs is None or not isinstance(setup.inputs.items[j], Fixed)
+    return setup.inputs is None or not isinstance(setup.inputs.columns[j], Fixed)
 
 
 def _sigma(sheet: Sheet, i: int, column: int) -> float | None:

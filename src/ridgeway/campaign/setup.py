@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ridgeway.campaign.columns import check_names
-from ridgeway.campaign.inputs import InputList
-from ridgeway.errors import CampaignError
+from ridgeway.campaign.inputs import InputList, Levels
+from ridgeway.errors import CampaignError, RidgewayWarning
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for SciPy
@@ -36,14 +38,18 @@ class Setup:
     acquisition: Any = None  # a function that makes a BoTorch acquisition; the database has its name alone
 
     @classmethod
-    def of(cls, space: Any, output: str, unit: str | None, options: Mapping[str, Any]) -> Setup:
+    def of(cls, space: Any, output: str, unit: str | None, options: Mapping[str, Any], constraints: Any = ()) -> Setup:
         """Checked, from what a user hands over."""
         from ridgeway.active.learner import ActiveLearner
         from ridgeway.active.pool import Pool
         from ridgeway.gp.linear import Linear
 
-        inputs = None if isinstance(space, Pool) else InputList.of(space)
+        if isinstance(space, Pool) and constraints:
+            raise CampaignError("constraints are for inputs that vary freely: the points of a pool are given")
+        inputs = None if isinstance(space, Pool) else InputList.of(space, constraints)
         where = space if inputs is None else inputs.box
+        for remark in () if inputs is None else inputs.box.remarks:
+            warnings.warn(remark, RidgewayWarning, stacklevel=3)
         if where.D == 1 and "embedding" not in options:  # the default of two directions is one too many
             options = {**options, "embedding": Linear(1)}
         learner = ActiveLearner(where, **options)
@@ -89,6 +95,28 @@ class Setup:
         return self.inputs.labels if self.inputs is not None else self.names
 
     @property
+    def levels(self) -> tuple[Levels, ...]:
+        """Where the levels of categories stand among the inputs."""
+        return () if self.inputs is None else self.inputs.levels
+
+    @cached_property
+    def shown(self) -> tuple[Levels | int, ...]:
+        """The columns that people see: places of inputs, and categories each as one."""
+        first = {levels.places[0]: levels for levels in self.levels}
+        hidden = {j for levels in self.levels for j in levels.places[1:]}
+        return tuple(first.get(j, j) for j in range(len(self.names)) if j not in hidden)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Labels of the columns that people see."""
+        return tuple(self.labels[c] if isinstance(c, int) else c.name for c in self.shown)
+
+    def cells(self, x: Array) -> list[float | str]:
+        """One row of values as people see it: numbers, and the word of each category."""
+        numbers = x.tolist()
+        return [numbers[c] if isinstance(c, int) else c.word(x) for c in self.shown]
+
+    @property
     def output_label(self) -> str:
         """The output's name with its unit."""
         return self.output if self.unit is None else f"{self.output} [{self.unit}]"
@@ -126,14 +154,18 @@ class Setup:
     def to_json(self) -> str:
         """For the database."""
         inputs = None if self.inputs is None else self.inputs.to_list()
-        parts = {"inputs": inputs, "pool": self.pool, "output": self.output, "unit": self.unit}
+        parts: dict[str, Any] = {"inputs": inputs, "pool": self.pool, "output": self.output, "unit": self.unit}
+        if self.inputs is not None and self.inputs.constraints:
+            parts["constraints"] = [str(constraint) for constraint in self.inputs.constraints]
         return json.dumps({**parts, "learning": self.learning}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Setup:
         """What :meth:`to_json` wrote."""
         parts = json.loads(text)
-        inputs = None if parts["inputs"] is None else InputList.from_list(parts["inputs"])
+        inputs = parts["inputs"]
+        if inputs is not None:
+            inputs = InputList.from_list(inputs, parts.get("constraints", ()))  # constraints came later
         return cls(inputs, parts["pool"], parts["output"], parts["unit"], parts["learning"])
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from ridgeway.campaign import schema
 from ridgeway.campaign.database import Database
+from ridgeway.campaign.inputs import Levels
 from ridgeway.campaign.trial import Trial, pack, unpack
 from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
 
@@ -69,10 +70,10 @@ class Key:
 class Store:
     """One campaign in a database. Every transaction makes sure that it is still the same one."""
 
-    def __init__(self, database: Database, key: Key, names: tuple[str, ...]):
+    def __init__(self, database: Database, key: Key, names: tuple[str, ...], levels: tuple[Levels, ...] = ()):
         self.database = database
         self.id, self.identity, self.name = key.id, key.identity, key.name
-        self.names = names
+        self.names, self.levels = names, levels
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -145,7 +146,7 @@ class Store:
             row.number, row.state, self.names, unpack(row.inputs),
             None if row.proposed is None else unpack(row.proposed), row.value, row.sigma,
             json.loads(row.notes), row.reason, row.expected, row.seen, row.asked_by,
-            row.asked_at, row.settled_by, row.settled_at, row.sequence, self.identity,
+            row.asked_at, row.settled_by, row.settled_at, row.sequence, self.identity, self.levels,
         )  # fmt: skip
 
     def corrections(self) -> list[dict[str, Any]]:

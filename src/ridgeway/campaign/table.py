@@ -21,24 +21,25 @@ def to_fill_in(setup: Setup, trials: Sequence[Trial]) -> Table:
     """The sheet of those who make the experiments: number, labels, inputs, and an empty column for the outcome."""
     notes = _notes(trials)
     # Where a label has the word itself, columns of 0 and 1 such as 'solvent=water' add nothing.
-    shown = [j for j, label in enumerate(setup.labels) if not ("=" in label and label.split("=")[0] in notes)]
-    columns = [TRIAL, *named(setup, notes), *(setup.labels[j] for j in shown), setup.output_label]
-    rows = [
-        [t.id, *((t.notes or {}).get(key) for key in notes), *(_numbers(t)[j] for j in shown), None] for t in trials
-    ]
+    shown = [j for j, label in enumerate(setup.columns) if not ("=" in label and label.split("=")[0] in notes)]
+    columns = [TRIAL, *named(setup, notes), *(setup.columns[j] for j in shown), setup.output_label]
+    rows = []
+    for t in trials:
+        cells = setup.cells(t.x)
+        rows.append([t.id, *((t.notes or {}).get(key) for key in notes), *(cells[j] for j in shown), None])
     return columns, rows
 
 
 def full(setup: Setup, trials: Sequence[Trial], history: Sequence[Entry] = ()) -> Table:
     """Everything about the trials, inputs and output first; ``history`` holds the corrections."""
     notes, changed = _notes(trials), corrections.by_trial(history)
-    own = [TRIAL, OURS[0], *setup.labels, setup.output_label]
+    own = [TRIAL, OURS[0], *setup.columns, setup.output_label]
     # A campaign of an early version may have an input with the name of one of these.
     late = note_names(own, [SIGMA, OURS[1], REASON])
     stamps = note_names(own, OURS[2:])
     columns = [*own, *late, *named(setup, notes), *stamps]
     rows = [
-        [t.id, t.state, *_numbers(t), t.value, t.sigma, t.expected, t.reason]
+        [t.id, t.state, *setup.cells(t.x), t.value, t.sigma, t.expected, t.reason]
         + [(t.notes or {}).get(key) for key in notes]
         + [t.asked_by, t.asked_at, t.settled_by, t.settled_at, changed.get(t.id)]
         for t in trials
@@ -57,10 +58,6 @@ def counted(trials: Sequence[Trial]) -> str:
     words = {"told": "observed", "attached": "attached", "asked": "pending", "failed": "failed"}
     words["abandoned"] = "abandoned"
     return ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state]) or "nothing asked yet"
-
-
-def _numbers(trial: Trial) -> list[float]:
-    return trial.x.tolist()
 
 
 def _notes(trials: Sequence[Trial]) -> list[str]:

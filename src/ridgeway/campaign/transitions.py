@@ -168,6 +168,7 @@ def attach(store: Store, setup: Setup, rows: Sequence[Result], repeated: bool) -
                 Trial(
                     first + i, "attached", setup.names, row.x, None, row.value, row.sigma, row.notes,
                     settled_by=by, settled_at=at, sequence=snapshot.n_settled + i, campaign=store.identity,
+                    levels=setup.levels,
                 )
             )  # fmt: skip
         store.add(connection, new, asked=0)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ridgeway.campaign.inputs import Levels
 from ridgeway.errors import CampaignError
 from ridgeway.types import Array
 
@@ -41,15 +42,28 @@ class Trial:
     settled_at: str | None = None
     sequence: int | None = None  # its position in the order of the outcomes
     campaign: str | None = None  # the identity of its campaign
+    levels: tuple[Levels, ...] = ()  # where categories stand among the inputs
 
     @property
-    def inputs(self) -> dict[str, float]:
-        """Values of the inputs by name."""
-        return dict(zip(self.names, self.x.tolist(), strict=True))
+    def inputs(self) -> dict[str, Any]:
+        """Values of the inputs by name; of a category its word."""
+        values = dict(zip(self.names, self.x.tolist(), strict=True))
+        if not self.levels:
+            return values
+        first = {self.names[levels.places[0]]: levels for levels in self.levels}
+        hidden = {self.names[j] for levels in self.levels for j in levels.places}
+        found: dict[str, Any] = {}
+        for name, value in values.items():
+            if name in first:
+                found[first[name].name] = first[name].word(self.x)
+            elif name not in hidden:
+                found[name] = value
+        return found
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value:g}" for name, value in list(self.inputs.items())[:4])
-        more = ", ..." if len(self.names) > 4 else ""
+        inputs = list(self.inputs.items())
+        shown = ", ".join(f"{name}={value if isinstance(value, str) else f'{value:g}'}" for name, value in inputs[:4])
+        more = ", ..." if len(inputs) > 4 else ""
         outcome = "" if self.value is None else f", value={self.value:g}"
         return f"Trial({self.id}, {self.state}: {shown}{more}{outcome})"
 

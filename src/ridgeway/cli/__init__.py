@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from typing import Any
 
 import typer
 
@@ -58,13 +60,22 @@ app.add_typer(reproduce.app, name="reproduce", short_help="the paper's tables an
 def main(arguments: list[str] | None = None) -> None:
     """The program: run a command, and leave with an exit code."""
     try:
-        app(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            app(arguments)
     except BrokenPipeError:  # the reader of our output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (CampaignError, ValueError, TypeError, OSError, ImportError, NumericalError) as error:
         print(f"ridgeway: {visible(' '.join(str(error).split()))}", file=sys.stderr)
         sys.exit(1)
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """A warning as a line on stderr; where in the program it came from helps nobody who runs a command."""
+    print(f"ridgeway: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 __all__ = ["app", "main"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ridgeway.campaign import sheets
-from ridgeway.campaign.inputs import Fixed, Input
+from ridgeway.campaign.inputs import Category, Fixed, Input, Item
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
@@ -28,8 +28,8 @@ _LEARNING = {
     "effort",
     "goal",
 }
-_KEYS = {"name", "output", "input", "fixed", "inputs", "pool", *_LEARNING}
-_INPUT = {"name", "lower", "upper", "unit", "log", "integer"}
+_KEYS = {"name", "output", "input", "fixed", "inputs", "constraints", "pool", *_LEARNING}
+_INPUT = {"name", "lower", "upper", "unit", "log", "integer", "step", "levels"}
 _FIXED = {"name", "value", "unit"}
 _POOL = {"file", "labels", "categories"}
 _YES, _NO = ("1", "true", "yes", "x", "log", "integer"), ("", "0", "false", "no", "-")
@@ -41,7 +41,8 @@ class Plan:
     """Everything that ``init`` needs."""
 
     name: str | None = None
-    inputs: tuple[Input | Fixed, ...] = ()
+    inputs: tuple[Item, ...] = ()
+    constraints: tuple[str, ...] = ()
     pool: Path | None = None
     labels: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
@@ -70,7 +71,10 @@ class Plan:
             space = Pool(points, columns)
         name = self.name or (Path(where).stem if "://" not in where else "campaign")
         options = _options(self.learning)
-        return Campaign.create(where, name, space, output=self.output, unit=self.unit, labels=labels, **options)
+        return Campaign.create(
+            where, name, space, output=self.output, unit=self.unit, labels=labels, constraints=self.constraints,
+            **options,
+        )  # fmt: skip
 
 
 def from_toml(path: Path, encoding: str | None = None) -> Plan:
@@ -88,7 +92,7 @@ def from_toml(path: Path, encoding: str | None = None) -> Plan:
         raise CampaignError(f"{path} is not valid TOML: {error}") from None
     where = str(path)
     _check_keys(content, _KEYS, where)
-    inputs: list[Input | Fixed] = []
+    inputs: list[Item] = []
     if "inputs" in content:
         if not isinstance(content["inputs"], str):
             raise CampaignError(f"{where}: 'inputs' names a sheet; for one input after another write [[input]]")
@@ -99,43 +103,54 @@ def from_toml(path: Path, encoding: str | None = None) -> Plan:
             raise CampaignError(f"{where}: write [[{kind}]] with two brackets on either side, once for each input")
         for i, entry in enumerate(entries):
             inputs.append(_item(built, entry, allowed, f"{where}, [[{kind}]] number {i + 1}"))
-    plan = Plan(name=_word(content, "name", where), inputs=tuple(inputs), encoding=encoding)
+    constraints = _list_of_words(content, "constraints", where)
+    plan = Plan(name=_word(content, "name", where), inputs=tuple(inputs), constraints=constraints, encoding=encoding)
     plan = replace(plan, learning={key: content[key] for key in content if key in _LEARNING})
     plan = _with_output(plan, content.get("output", {}), where)
     return _with_pool(plan, content.get("pool", {}), path)
 
 
-def from_words(text: str, fixed: bool = False) -> Input | Fixed:
-    """An input from an option: ``name lower upper [unit] [log] [integer]``, or ``name value [unit]`` if fixed."""
+def from_words(text: str, fixed: bool = False) -> Item:
+    """An input from an option: ``name lower upper [unit] [log] [integer] [step=...]``.
+
+    ``name in water, acetone`` is a category with these levels; a ``fixed`` one reads ``name value [unit]``.
+    """
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise CampaignError(f"--input {text!r} cannot be read: {error}") from None
-    option, expected, least = "--input", "name lower upper [unit] [log] [integer]", 3
+    if not fixed and len(words) > 2 and words[1] == "in":
+        try:
+            return Category(words[0], tuple(level.strip() for level in " ".join(words[2:]).split(",")))
+        except ValueError as error:
+            raise CampaignError(f"--input {text!r}: {error}") from None
+    option, expected, least = "--input", "name lower upper [unit] [log] [integer] [step=0.5]", 3
     if fixed:
         option, expected, least = "--fixed", "name value [unit]", 2
     flags = {word for word in words[least:] if word in ("log", "integer")} if not fixed else set()
-    units = [word for word in words[least:] if word not in flags]
-    if len(words) < least or len(units) > 1:
+    steps = [word for word in words[least:] if word.startswith("step=")] if not fixed else []
+    units = [word for word in words[least:] if word not in flags and word not in steps]
+    if len(words) < least or len(units) > 1 or len(steps) > 1:
         raise CampaignError(f"{option} {text!r} must read '{expected}'")
     try:
         numbers = [written_numbers.decimal(word) for word in words[1:least]]
+        step = written_numbers.decimal(steps[0].removeprefix("step=")) if steps else None
     except ValueError:
         raise CampaignError(f"{option} {text!r} must read '{expected}', with numbers after the name") from None
     unit = units[0] if units else None
     if fixed:
         return Fixed(words[0], numbers[0], unit)
-    return Input(words[0], numbers[0], numbers[1], unit, "log" in flags, "integer" in flags)
+    return Input(words[0], numbers[0], numbers[1], unit, "log" in flags, "integer" in flags, step)
 
 
-def from_table(path: Path, encoding: str | None = None) -> list[Input | Fixed]:
-    """Inputs from a sheet with the columns name, lower, upper and perhaps unit, log, integer, value."""
+def from_table(path: Path, encoding: str | None = None) -> list[Item]:
+    """Inputs from a sheet with the columns name, lower, upper and perhaps unit, log, integer, step, levels, value."""
     sheet = sheets.read(path, encoding)
     columns = {name.lower(): j for j, name in enumerate(sheet.columns)}
     _check_keys(columns, _INPUT | _FIXED, str(path))
     if "name" not in columns:
         raise CampaignError(f"{path} has no column 'name'; name, lower and upper are expected")
-    found: list[Input | Fixed] = []
+    found: list[Item] = []
     for i in range(len(sheet.rows)):
         entry: dict[str, Any] = {}
         for key, j in columns.items():
@@ -143,11 +158,13 @@ def from_table(path: Path, encoding: str | None = None) -> list[Input | Fixed]:
                 entry[key] = sheet.text(i, j) or None
             elif key in ("log", "integer"):
                 entry[key] = _flag(sheet, i, j)
+            elif key == "levels":
+                entry[key] = [level.strip() for level in sheet.text(i, j).split(",")] if sheet.text(i, j) else None
             else:
                 entry[key] = sheet.number(i, j)
         where = f"{path}, row {sheet.lines[i]}"
         if entry.get("value") is not None:
-            for key in ("lower", "upper", "log", "integer"):
+            for key in ("lower", "upper", "log", "integer", "step", "levels"):
                 if entry.get(key) is not None and entry[key] is not False:
                     raise CampaignError(
                         f"{where}: an input with a value is fixed and has no {key!r}: remove one of them"
@@ -258,12 +275,27 @@ def _list_of_words(content: Mapping[str, Any], key: str, where: str) -> tuple[st
 
 def _item(built: Any, entry: Any, allowed: set[str], where: str) -> Any:
     _check_keys(entry, allowed, where)
+    if built is Input and entry.get("levels") is not None:
+        return _category(entry, where)
+    entry = {key: value for key, value in entry.items() if key != "levels"}
+    allowed = allowed - {"levels"}
     needed = [key for key in ("name", "lower", "upper", "value") if key in allowed]
     for key in needed:
         if entry.get(key) is None:
             raise CampaignError(f"{where}: there is no {key!r}; {', '.join(needed)} are needed")
     try:
         return built(**entry)
+    except (ValueError, TypeError) as error:
+        raise CampaignError(f"{where}: {error}") from None
+
+
+def _category(entry: Mapping[str, Any], where: str) -> Category:
+    own = ("name", "levels")
+    others = [key for key, value in entry.items() if key not in own and value is not None and value is not False]
+    if others:
+        raise CampaignError(f"{where}: an input with levels is a category and has no {others[0]!r}")
+    try:
+        return Category(entry.get("name"), entry["levels"])  # type: ignore[arg-type]  # checked there
     except (ValueError, TypeError) as error:
         raise CampaignError(f"{where}: {error}") from None
 

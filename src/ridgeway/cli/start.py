@@ -18,7 +18,13 @@ Texts = list[str]
 
 def init(
     plan: Annotated[Path | None, typer.Argument(help="A TOML file that says all of it.")] = None,
-    inputs: Annotated[Texts | None, typer.Option("--input", help="'name lower upper [unit] [log] [integer]'")] = None,
+    inputs: Annotated[
+        Texts | None,
+        typer.Option("--input", help="'name lower upper [unit] [log] [integer] [step=0.5]', or 'name in a, b, c'"),
+    ] = None,
+    constraint: Annotated[
+        Texts | None, typer.Option("--constraint", help="'A + B + C = 1' or '2 A - B <= 3': holds for every proposal.")
+    ] = None,
     fixed: Annotated[Texts | None, typer.Option("--fixed", help="'name value [unit]': never varied.")] = None,
     table: Annotated[Path | None, typer.Option("--inputs", help="A sheet with name, lower, upper, ...")] = None,
     pool: Annotated[Path | None, typer.Option("--pool", help="A sheet of candidates to choose from.")] = None,
@@ -50,11 +56,13 @@ def init(
     Examples:
       ridgeway init --input 'temperature 20 80 °C' \\
           --input 'rate 0.01 10 1/s log' \\
-          --input 'stages 1 8 integer' \\
+          --input 'stages 1 8 integer' --input 'solvent in water, acetone' \\
           --fixed 'pressure 1.2 bar' --output-name strength
       ridgeway init plan.toml
       ridgeway init --pool candidates.csv --label id
       ridgeway init plan.toml --goal maximize
+      ridgeway init --input 'A 0 1' --input 'B 0 1' --input 'C 0 1 step=0.05' \\
+          --constraint 'A + B + C = 1'
     """
     start = from_toml(plan, encoding) if plan is not None else Plan(encoding=encoding)
     items = [*start.inputs, *(from_table(table, encoding) if table is not None else ())]
@@ -70,6 +78,7 @@ def init(
         start,
         name=name or start.name,
         inputs=tuple(items),
+        constraints=(*start.constraints, *(constraint or ())),
         pool=pool or start.pool,
         labels=tuple(label or start.labels),
         categories=tuple(category or start.categories),
@@ -78,8 +87,8 @@ def init(
         learning={**start.learning, **{key: value for key, value in given.items() if value is not None}},
     )
     campaign = made.create(where)
-    record = {"campaign": campaign.name, "where": campaign.where, "inputs": len(campaign.setup.names)}
-    text = f"Campaign {campaign.name!r} with {_plural(len(campaign.setup.names), 'input')} is in {campaign.where}."
+    record = {"campaign": campaign.name, "where": campaign.where, "inputs": len(campaign.setup.columns)}
+    text = f"Campaign {campaign.name!r} with {_plural(len(campaign.setup.columns), 'input')} is in {campaign.where}."
     show_record(record, shape, f"{text}\nNext: ridgeway ask -n 4 -o next.csv{same_campaign(where, name)}")
 
 

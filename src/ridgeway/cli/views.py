@@ -67,7 +67,7 @@ def status(
     chosen = [trial.expected for trial in trials if trial.expected is not None][-_RECENT:]
     record: dict[str, Any] = {
         "campaign": campaign.name,
-        "inputs": len(campaign.setup.names),
+        "inputs": len(campaign.setup.columns),
         "output": campaign.setup.output_label,
         **{state: counts[state] for state in ("told", "attached", "asked", "failed", "abandoned")},
         "pending": [trial.id for trial in trials if trial.state == "asked"],
@@ -131,11 +131,11 @@ def predict(
     values = results.points(sheet, campaign.setup)
     with shown_progress(campaign):
         prediction = campaign.predict(values)
-    own = [*campaign.setup.labels, campaign.setup.output_label]
+    own = [*campaign.setup.columns, campaign.setup.output_label]
     columns = [*own, *note_names(own, ["std"])]
     rows = [
-        [*point, mean, std]
-        for point, mean, std in zip(values.tolist(), prediction.mean.tolist(), prediction.std.tolist(), strict=True)
+        [*campaign.setup.cells(point), mean, std]
+        for point, mean, std in zip(values, prediction.mean.tolist(), prediction.std.tolist(), strict=True)
     ]
     _deliver(columns, rows, output, comma, shape, last=2)
 
@@ -161,10 +161,14 @@ def best(where: Where = DEFAULT, name: Name = None, shape: Shape = Format.table)
         "best_outcome": seen.value,
         "best_outcome_trial": seen.id,
     }
-    width = max(len(label) for label in campaign.setup.labels)
+    setup = campaign.setup
+    width = max(len(label) for label in setup.columns)
     lines = [
         f"{campaign.setup.goal} {campaign.setup.output_label}: trial {trial.id} is best so far",
-        *(f"  {label:<{width}}  {x:g}" for label, x in zip(campaign.setup.labels, trial.x.tolist(), strict=True)),
+        *(
+            f"  {label:<{width}}  {cell if isinstance(cell, str) else f'{cell:g}'}"
+            for label, cell in zip(setup.columns, setup.cells(trial.x), strict=True)
+        ),
         f"predicted {found.value:.5g} (95 % interval {low:.5g} to {high:.5g}), observed {trial.value:.5g}",
     ]
     if seen.id != trial.id:
@@ -198,9 +202,9 @@ def score(
     with shown_progress(campaign):
         nats = campaign.score(values)
     order = (-nats).argsort(kind="stable")[:top].tolist()
-    labels = campaign.setup.labels
+    labels = campaign.setup.columns
     columns = [*note_names(labels, ["row"]), *labels, *note_names(labels, ["nats"])]
-    rows = [[sheet.lines[i], *values[i].tolist(), float(nats[i])] for i in order]
+    rows = [[sheet.lines[i], *campaign.setup.cells(values[i]), float(nats[i])] for i in order]
     _deliver(columns, rows, output, comma, shape)
 
 
@@ -216,9 +220,8 @@ def _deliver(
 
 def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
     setup = campaign.setup
-    kind = (
-        "a pool of candidates" if setup.inputs is None else f"{len(setup.names):,} input{'s' * (len(setup.names) > 1)}"
-    )
+    many = len(setup.columns)
+    kind = "a pool of candidates" if setup.inputs is None else f"{many:,} input{'s' * (many > 1)}"
     what = "output" if setup.goal == "learn" else setup.goal
     lines = [f"Campaign {campaign.name!r}: {kind}, {what} {setup.output_label}", f"  {table.counted(trials)}"]
     pending, at = [trial for trial in trials if trial.state == "asked"], now()

@@ -1,0 +1,111 @@
+"""Constraints: do asked points satisfy them, and is the information found as large as that of many random points?
+
+20 random polytopes of 3 to 30 inputs with up to 8 inequalities and 3 equations. In each, a function of two directions
+is observed at a few points, and 500 points are asked for: by the model (information) and by designs, as a campaign
+proposes them too, that is rounded. Run with ``python benchmarks/constraints.py [polytopes] [points]``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+import ridgeway as rw
+from ridgeway.active import acquisition, maximize
+from ridgeway.active.linear_constraints import LinearConstraint
+from ridgeway.campaign.inputs import InputList
+
+RANDOM = 20_000
+SEARCHES = 5  # of which the best information is compared
+FEW = maximize.MaximizeSettings(sample=128, directions=16, climbs=2, evaluations=15)  # for the many points of a batch
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was found in one polytope."""
+
+    D: int
+    inequalities: int
+    equations: int
+    asked: int
+    excess: float  # largest, of all asked points, relative to the size of a constraint's terms
+    rounded: float  # the same after rounding as a campaign does it
+    ratio: float  # of the information found to the best of the random points; smallest of the searches
+    seconds: float  # of one search
+
+
+def polytope(rng: np.random.Generator, D: int, inequalities: int, equations: int) -> rw.Box:
+    """A random one around a random point of the box."""
+    names = [f"x{j}" for j in range(D)]
+    inside = rng.uniform(-0.5, 0.5, D)
+    constraints = []
+    for i in range(inequalities + equations):
+        weights = rng.standard_normal(D) * (rng.random(D) < 0.7)
+        weights[int(rng.integers(D))] = 1.0
+        room = rng.uniform(0.05, 0.5) * np.linalg.norm(weights) if i < inequalities else 0.0
+        terms = tuple((name, w) for name, w in zip(names, weights.tolist(), strict=True) if w)
+        constraints.append(LinearConstraint(terms, "<=" if room else "=", float(weights @ inside + room)))
+    return rw.Box(-np.ones(D), np.ones(D), names=names, constraints=constraints)
+
+
+def excess(box: rw.Box, X: np.ndarray) -> float:
+    """By how much points miss the constraints and the ends, at most."""
+    ends = np.maximum(box.lower - X, X - box.upper).max()
+    return max(float(ends), *(float(c.excess(X, box.called).max()) for c in box.constraints))
+
+
+def one(seed: int, points: int, searches: int = SEARCHES) -> Result:
+    """One polytope."""
+    rng = np.random.default_rng(seed)
+    D = int(np.round(np.geomspace(3, 30, 20)[seed % 20]))
+    inequalities = int(rng.integers(1, 9))
+    equations = int(rng.integers(0, min(4, D - 1)))
+    box = polytope(rng, D, inequalities, equations)
+    W = rng.standard_normal((2, D)) / np.sqrt(D)
+    X = box.filling(16, rng)
+    y = np.sin(3 * X @ W[0]) + (X @ W[1]) ** 2
+    belief = rw.fit(X, y, rw.Linear(2), bounds=box.bounds, effort="quick", random_state=seed)
+    outlook = acquisition.outlook_of(belief, 0.0)
+
+    began = time.perf_counter()
+    found = [
+        maximize.over_box(box, outlook, acquisition.information, 1, np.random.default_rng([seed, i]))
+        for i in range(searches)
+    ]
+    seconds = (time.perf_counter() - began) / searches
+    best = acquisition.score(acquisition.information, outlook, box.uniform(RANDOM, rng)).max()
+
+    asked = [choice.X for choice in found]
+    while sum(map(len, asked)) < points // 2:  # batches by the model, with less effort each
+        asked.append(maximize.over_box(box, outlook, acquisition.information, 5, rng, FEW).X)
+    while sum(map(len, asked)) < points:
+        asked += [box.filling(10, rng), box.uniform(10, rng), box.latin_hypercube(10, rng)]
+    X = np.vstack(asked)[:points]
+    proposed = InputList.of(box).proposals(X)
+    ratio = min(float(choice.scores[0]) for choice in found) / float(best)
+    return Result(D, inequalities, equations, len(X), excess(box, X), excess(box, proposed), ratio, seconds)
+
+
+def main(polytopes: int = 20, points: int = 500) -> None:
+    """A line for each polytope, then all together."""
+    results = []
+    print(f"{'D':>3} {'<=':>3} {'=':>3} {'asked':>6} {'excess':>9} {'rounded':>9} {'info ratio':>10} {'s':>6}")
+    for seed in range(polytopes):
+        r = one(seed, points)
+        results.append(r)
+        print(
+            f"{r.D:3d} {r.inequalities:3d} {r.equations:3d} {r.asked:6d} {r.excess:9.1e} {r.rounded:9.1e} "
+            f"{r.ratio:10.3f} {r.seconds:6.2f}",
+            flush=True,
+        )
+    print(
+        f"{sum(r.asked for r in results):,} points: largest excess {max(r.excess for r in results):.1e}, rounded "
+        f"{max(r.rounded for r in results):.1e}; least ratio of information {min(r.ratio for r in results):.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,101 @@
+"""Lattices: values in steps and levels of categories, alone and under constraints."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ridgeway.active.box import Box
+
+
+def on_lattice(box, X):
+    """Whether each row has values of the steps, and one level of each category."""
+    steps = np.array([step or np.nan for step in box.steps or [None] * box.D])
+    k = (X - box.lower) / steps
+    good = np.all(np.isnan(k) | (np.abs(k - np.round(k)) < 1e-9), axis=1)
+    for columns in box.categories:
+        good &= (np.sort(X[:, columns], axis=1) == np.eye(len(columns))[-1]).all(axis=1)
+    return good
+
+
+def test_draws_have_every_value_equally_often(rng):
+    box = Box([0, 0, 0, 0], [1, 1, 1, 1], steps=[0.25, None, None, None], categories=[(2, 3)])
+    X = box.latin_hypercube(200, rng)
+    assert on_lattice(box, X).all()
+    assert np.unique(X[:, 0], return_counts=True)[1].tolist() == [40] * 5
+    assert X[:, 2].sum() == 100
+
+
+def test_a_step_need_not_end_at_the_upper_end(rng):
+    box = Box(0.0, [1.0, 1.0], steps=[0.3, None])
+    assert set(box.uniform(100, rng)[:, 0]) == {0.0, 0.3, 0.6, 0.9}
+    assert box.snapped(np.array([[1.0, 0.5]])).tolist() == [[0.9, 0.5]]
+
+
+@pytest.mark.parametrize("texts", [["A + B + C = 1"], ["A + B + C = 1", "A - B <= 0.3"], ["A + B <= 0.55"]])
+def test_points_in_steps_satisfy_constraints(rng, texts):
+    box = Box(0.0, 1.0, names=["A", "B", "C"], steps=[0.05] * 3, constraints=texts)
+    for X in (box.uniform(50, rng), box.filling(20, rng), box.snapped(rng.random((20, 3)))):
+        assert on_lattice(box, X).all()
+        assert box.contains(X, 1e-12).all()
+
+
+def test_a_snapped_point_is_nearly_the_nearest(rng):
+    box = Box(0.0, 1.0, names=["A", "B", "C"], steps=[0.1] * 3, constraints=["A + B + C = 1"])
+    allowed = np.array([p for p in itertools.product(np.arange(11) / 10, repeat=3) if abs(sum(p) - 1) < 1e-9])
+    for x in box.scattered(20, rng):
+        near = np.abs(allowed - x).sum(axis=1).min()
+        assert np.abs(box.snapped(x[None])[0] - x).sum() <= near + 0.1
+
+
+def test_inputs_that_vary_freely_follow_the_steps(rng):
+    box = Box(0.0, 1.0, names=["A", "B", "C"], steps=[0.25, None, None], constraints=["A + B + C = 1", "B <= C"])
+    X = box.uniform(40, rng)
+    assert on_lattice(box, X).all()
+    assert box.contains(X, 1e-10).all()
+    assert len(np.unique(X[:, 1])) > 30
+
+
+def test_steps_that_no_constraint_allows_are_refused():
+    with pytest.raises(ValueError, match="no combination of the steps"):
+        Box(0.0, 1.0, names=["A", "B"], steps=[0.5, 0.5], constraints=["A + B = 0.75"])
+
+
+def test_neighbours_differ_in_one_step_or_level():
+    box = Box([0, 0, 0, 0], [1, 1, 1, 1], steps=[0.5, None, None, None], categories=[(2, 3)])
+    near = box.lattice.neighbours(np.array([0.0, 0.3, 1.0, 0.0]))
+    assert sorted(near.tolist()) == [[0.0, 0.3, 0.0, 1.0], [0.5, 0.3, 1.0, 0.0]]
+
+
+def test_neighbours_under_an_equation_exchange_a_step():
+    box = Box(0.0, 1.0, names=["A", "B", "C"], steps=[0.5] * 3, constraints=["A + B + C = 1"])
+    near = box.lattice.neighbours(np.array([0.5, 0.5, 0.0]))
+    assert sorted(near.tolist()) == [[0, 0.5, 0.5], [0, 1, 0], [0.5, 0, 0.5], [1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"steps": [0.1]}, "for each of the 2 inputs"),
+        ({"steps": [2.0, None]}, "at most the width"),
+        ({"categories": [[0]]}, "at least two columns"),
+        ({"categories": [[0, 0]]}, "each in one category"),
+        ({"categories": [["a", "b"]]}, "must name inputs"),
+        ({"categories": [[0, 1]], "constraints": ["x0 <= 0.5"]}, "level of a category"),
+    ],
+)
+def test_what_makes_no_lattice_is_refused(options, says):
+    with pytest.raises(ValueError, match=says):
+        Box(0.0, [1.0, 1.0], **options)
+
+
+def test_a_box_is_stored_with_all_of_it():
+    box = Box(
+        0.0, [1, 1, 1, 1], names=["A", "B", "p", "q"], constraints=["A + 2 B <= 1"], steps=[0.1, None, None, None],
+        categories=[["p", "q"]],
+    )  # fmt: skip
+    again = Box.from_dict(box.to_dict())
+    assert again == box
+    assert hash(again) == hash(box)
+    assert box != Box(0.0, [1, 1, 1, 1], names=["A", "B", "p", "q"])
+    assert set(Box(0.0, 1.0).to_dict()) == {"kind", "lower", "upper", "names", "units"}
