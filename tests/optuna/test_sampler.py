@@ -38,18 +38,21 @@ def quick(**options):
     return RidgewaySampler(**{"embedding": rw.Isotropic(), "seed": 1, "n_startup_trials": 5, **options})
 
 
+@pytest.mark.slow
 def test_it_finds_the_least_value():
     study = study_of(quick(embedding=rw.Linear(1)))
     study.optimize(along, 16)
     assert study.best_value < 0.02
 
 
+@pytest.mark.slow
 def test_it_finds_the_largest_value():
     study = study_of(quick(), direction="maximize")
     study.optimize(lambda trial: -along(trial, 3), 14)
     assert study.best_value > -0.02
 
 
+@pytest.mark.slow
 def test_every_kind_of_parameter():
     def objective(trial):
         rate = trial.suggest_float("rate", 1e-4, 1e-1, log=True)
@@ -74,6 +77,7 @@ def test_parameters_that_only_some_trials_have():
     assert all("extra" in t.params for t in study.trials[1::2])
 
 
+@pytest.mark.slow
 def test_constraints_are_kept():
     def objective(trial):
         x, y = (trial.suggest_float(name, -1, 1) for name in "xy")
@@ -86,6 +90,7 @@ def test_constraints_are_kept():
     assert study.best_value < 2 * 0.75**2 * 1.05  # the least on the border
 
 
+@pytest.mark.slow
 def test_a_constraint_that_no_trial_keeps_comes_first():
     study = study_of(quick())
 
@@ -140,6 +145,7 @@ def test_infinite_values_and_pruned_trials():
     assert (learner.record.n, len(learner.failed)) == (6, 1)
 
 
+@pytest.mark.slow
 def test_the_goal_to_learn():
     study = study_of(quick(goal="learn", embedding=rw.Linear(1), effort="quick"))
     study.optimize(lambda trial: np.sin(along(trial, 4)), 9)
@@ -147,6 +153,7 @@ def test_the_goal_to_learn():
     assert belief.embedding.shape == (1, 4)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_trials_and_another_does_not():
     runs = []
     for seed in (3, 3, 4):
@@ -156,6 +163,7 @@ def test_the_same_seed_gives_the_same_trials_and_another_does_not():
     assert runs[0] == runs[1] != runs[2]
 
 
+@pytest.mark.slow
 def test_several_threads():
     study = study_of(quick())
     study.optimize(lambda trial: along(trial, 3), 12, n_jobs=3)
@@ -167,7 +175,8 @@ def test_a_copy_of_a_sampler_goes_on():
     study = study_of(quick())
     study.optimize(along, 7)
     again = pickle.loads(pickle.dumps(study.sampler))
-    trial, space = study.trials[-1], study.sampler.infer_relative_search_space(study, study.trials[-1])
+    number = study.ask().number
+    trial, space = study.trials[number], study.sampler.infer_relative_search_space(study, study.trials[number])
     assert study.sampler.sample_relative(study, trial, space) == again.sample_relative(study, trial, space)
 
 
