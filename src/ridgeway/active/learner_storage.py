@@ -98,7 +98,7 @@ def _learner(
         state["fill_every"],
         state["random_state"],
         progress,
-        state.get("effort", "normal"),  # this and the goal came later
+        state.get("effort", "normal"),  # this, the goal and limits came later
         state.get("goal", "learn"),
     )
     record = Record.from_dict(state["record"], learner.space)
