@@ -423,7 +423,7 @@ class ActiveLearner:
         """What a score of the learner's acquisition promises: a number, and what it counts."""
         if isinstance(self._score, PointAcquisition):
             return score, "by its acquisition"
-        return (score, "nats") if self.counts_nats else (float(np.exp(score)), "of improvement")
+        return (float(np.exp(score)), "of improvement") if isinstance(self._score, Optimising) else (score, "nats")
 
     @property
     def searched_at(self) -> int:
