@@ -96,7 +96,7 @@ def measure(seconds: float, pages: int, writers: int) -> dict[str, Any]:
         place = Path(folder) / "c.sqlite"
         trials = int(writers * seconds / PAUSE) + writers
         inputs = [rw.Input(name, 0.0, 1.0) for name in "abc"]
-        campaign = rw.Campaign.create(place, "load", inputs, embedding=rw.Linear(1), n_initial=10**6, inference="map")
+        campaign = rw.Campaign.create(place, "load", inputs, embedding=rw.Linear(1), n_initial=10_000, inference="map")
         for _ in range(0, trials, 1000):
             campaign.ask(1000)
         command = [sys.executable, "-m", "ridgeway.cli", "serve", "-c", str(place), "--port", "0"]
