@@ -58,7 +58,7 @@ def response(found: Facts, subject: Subject) -> Section:
 
 _RESPONSE = {
     1: ("Observations along the direction", "The band holds the function with 95 % probability."),
-    2: ("Contours", "Dots have the colour of what was observed: where they vanish, the fit agrees."),
+    2: ("Contours", "Dots have the colour of what was observed: where it is the colour around them, the fit agrees."),
     3: ("Pairs of directions", "Other directions at the mean of the data; dots have the colour of what was observed."),
 }
 
@@ -254,5 +254,20 @@ def data(found: Facts, subject: Subject) -> Section:
     )
     files = (Download("observations.csv.gz", "All observations and inputs (CSV, gzip)", uri),) if uri else ()
     text = " ".join(present([intro.strip(), subject.fixed]))
-    changed = () if subject.corrections is None else (subject.corrections,)
-    return Section("data", "The data", text, tables=(table, *changed), downloads=files)
+    others = (_suspects(belief, subject), subject.failed, subject.corrections)
+    return Section("data", "The data", text, tables=(table, *filter(None, others)), downloads=files)
+
+
+def _suspects(belief: Belief, subject: Subject) -> Table | None:
+    """Observations that do not fit the others; none where all do."""
+    found = sorted(belief.suspects, key=lambda suspect: -abs(suspect.residual))
+    if not found:
+        return None
+    names = subject.observed.ids or tuple(map(str, range(1, subject.observed.n + 1)))
+    rows = tuple(
+        (names[s.row], number(s.value), number(s.predicted), f"{abs(s.residual):.2g} standard deviations")
+        for s in found
+    )
+    head = ("no." if subject.observed.ids is None else "trial", subject.output, "predicted from the others", "distance")
+    caption = f"{counted(len(rows), 'suspected outlier')}: they have hardly any influence."
+    return Table(head, rows, caption, words=False)
