@@ -160,6 +160,21 @@ def test_failures_corrections_and_asking(browser: Any, tmp_path: Path) -> None:
         page.context.close()
 
 
+def test_a_surprising_value_is_asked_about(browser: Any, known: Server) -> None:
+    page, wrong = opened(browser, known)
+    page.wait_for_selector("html[data-report]", state="attached", timeout=120_000)  # so there is a fit
+    page.fill("#trial-12 [name=value]", "400")
+    page.press("#trial-12 [name=value]", "Enter")
+    page.wait_for_selector("dialog[open]", timeout=60_000)
+    assert "was predicted" in page.locator("#question-text").text_content()
+    page.keyboard.press("Enter")  # pressed twice: it is not taken
+    page.wait_for_selector("dialog:not([open])", state="attached")
+    assert page.input_value("#trial-12 [name=value]") == "400"
+    page.fill("#trial-12 [name=value]", "")
+    assert wrong == []
+    page.context.close()
+
+
 def test_everything_can_be_reached_with_the_keyboard(browser: Any, known: Server) -> None:
     page, _ = opened(browser, known)
     page.wait_for_selector("html[data-report]", state="attached", timeout=120_000)
