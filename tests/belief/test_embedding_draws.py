@@ -38,6 +38,15 @@ def test_weights_of_draws_are_turned_towards_the_best_estimate(belief: rw.Belief
     assert np.all(spread.high > spread.low)
 
 
+def test_weights_do_not_depend_on_how_long_the_rows_of_a_draw_are(belief: rw.Belief) -> None:
+    found, R = directions(belief), embedding_draws.embeddings(belief, 50)
+    lengths = np.random.default_rng(0).uniform(0.1, 10.0, (50, 1, 1))
+    plain, scaled = embedding_draws.weights(found, R), embedding_draws.weights(found, lengths * R)
+    assert scaled.low == pytest.approx(plain.low)
+    assert scaled.high == pytest.approx(plain.high)
+    assert np.all(np.abs([plain.low, plain.high]) <= 1.0)
+
+
 def test_shares_of_a_belief_are_those_of_its_draws(belief: rw.Belief) -> None:
     drawn = embedding_draws.Interval.of(embedding_draws.shares(belief, embedding_draws.embeddings(belief)))
     assert belief.input_shares.mean == pytest.approx(drawn.mean)

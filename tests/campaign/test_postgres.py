@@ -235,3 +235,24 @@ def _accepts(server: Any, address: str, allowed: bool) -> None:
             {"name": name},
         )
     engine.dispose()
+
+
+def test_a_page_hears_of_what_others_do(address: str) -> None:
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    from tests.serve.pages import Visitor, served
+    from tests.serve.test_server import overviews, reader
+
+    made = workers.create(address, n_initial=50)
+    made.ask(3)
+    with served(made) as running:
+        visitor = Visitor(running)
+        visitor.enter()
+        with reader(visitor) as stream:
+            heard = overviews(stream)
+            first = next(item for item in heard if "state" in item["sheets"])
+            Campaign.open(address).tell(1, 0.25)
+            second = next(item for item in heard if item["sheets"]["state"] != first["sheets"]["state"])
+            assert visitor.post("tell", {"trial": 2, "value": 0.5}).status == 200
+            next(item for item in heard if item["sheets"]["state"] != second["sheets"]["state"])
+            assert [row["value"] for row in visitor.get("/api/state").json["results"]] == ["0.5", "0.25"]
+    assert [trial.value for trial in made.all_trials()] == [0.25, 0.5, None]

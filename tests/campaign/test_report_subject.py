@@ -261,3 +261,23 @@ def test_labels_named_like_columns_are_set_apart_in_a_report(tmp_path: Path) -> 
         campaign.tell(trial, float(trial.x.sum()))
     page = campaign.report(tmp_path / "r.html", suggestions=1).read_text("utf-8")
     assert rows_of(page, "observations.csv.gz")[0] == ["trial", "trial (note)", "a", "b", "value"]
+
+
+@pytest.mark.slow
+def test_failed_corrected_and_suspected_trials_are_listed(tmp_path: Path) -> None:
+    campaign = made(tmp_path / "c.sqlite", 16)
+    broken, wrong = campaign.pending
+    campaign.fail(broken, "the sample <broke>")
+    campaign.tell(wrong, strength(wrong.inputs) + 400.0)
+    campaign.correct(3, strength(campaign.all_trials()[2].inputs), "read again", sigma=0.5)
+    page = campaign.report(tmp_path / "report.html", suggestions=0).read_text("utf-8")
+    own = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert "1 trial failed." in own
+    assert "the sample &lt;broke&gt;" in own
+    assert "1 correction; the table above" in own
+    assert [s.row for s in campaign.belief.suspects] == [16]
+    listed = own.split('aria-label="1 suspected outlier: they have hardly any influence."')[-1].split("</table>")[0]
+    assert f">{wrong.id}<" in listed
+    assert "standard deviations" in listed
+    assert "typically off by" in own
+    assert "\N{NO-BREAK SPACE}MPa, noise included" in own

@@ -29,3 +29,11 @@ def test_weights_are_the_directions(two: rw.Belief) -> None:
     assert np.all(np.asarray(dots.error_x.arrayminus) >= 0)
     with pytest.raises(ValueError, match="between 0 and 1"):
         plots.weights(two, 2)
+
+
+def test_directions_side_by_side_have_one_scale(two: rw.Belief) -> None:
+    first, second = (plots.weights(two, i) for i in range(2))
+    assert first.layout.xaxis.range == second.layout.xaxis.range
+    for fig in (first, second):
+        dots = fig.data[0]
+        assert max(np.abs(dots.x) + np.asarray(dots.error_x.array)) <= fig.layout.xaxis.range[1]

@@ -33,6 +33,9 @@ def test_two_directions_show_contours_and_a_surface(two: rw.Belief) -> None:
     assert (contour.type, surface.type) == ("contour", "surface")
     assert np.asarray(surface.z) == pytest.approx(np.asarray(contour.z))
     assert dots.marker.color == pytest.approx(two.y)
+    dark = two.y < 0.5 * (contour.zmin + contour.zmax)
+    assert dots.marker.line.color == tuple(np.where(dark, "#ffffff", "#000000"))  # seen on ground of its own colour
+    assert 0 < dark.sum() < two.y.size
     at = inputs(directions(two), two, np.array([[contour.x[7], contour.y[2]]]))
     assert np.asarray(contour.z)[2, 7] == pytest.approx(two.predict(at).mean[0])
 

@@ -15,6 +15,15 @@ def test_the_best_so_far() -> None:
     assert list(line.y) == [30, 5, 5, 2, 2, 1, 1]
     assert list(plots.best_so_far(-Y, "maximize").data[1].y) == [-30, -5, -5, -2, -2, -1, -1]
     assert dots.text[0] == "observation 1"
+    named = plots.best_so_far(Y, "minimize", [f"trial {i}" for i in range(7)], "strength [MPa]")
+    assert named.layout.yaxis.title.text == "strength [MPa]"
+    assert named.data[0].text[1] == "trial 1"
+
+
+def test_outcomes_alone() -> None:
+    fig = plots.outcomes(Y, output="yield <%>")
+    assert [len(trace.y) for trace in fig.data] == [7]
+    assert fig.layout.yaxis.title.text == "yield &lt;%&gt;"
 
 
 def test_far_worse_outcomes_are_cut_off() -> None:

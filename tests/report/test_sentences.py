@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ridgeway.belief.calibration import Calibration
 from ridgeway.belief.directions import Directions
 from ridgeway.belief.embedding_draws import Interval
 from ridgeway.belief.subspace import SubspaceUncertainty
@@ -83,3 +84,14 @@ def test_sentences_at_the_extremes() -> None:
     assert [sentences.amount(v) for v in (0.0, 1e-12, 0.25, 1234.5)] == [
         "next to nothing", "next to nothing", "0.25 nats", "1,234.50 nats"
     ]  # fmt: skip
+
+
+def test_the_typical_error_is_in_the_outputs_unit() -> None:
+    observed, mean = np.array([1.0, 3.0, 5.0, 900.0]), np.array([1.3, 2.6, 5.0, 4.0])
+    none = np.zeros(1)
+    found = Calibration(observed, mean, np.ones(4), none, none, none, none, np.array([True, True, True, False]))
+    assert found.typical_error == pytest.approx(np.sqrt((0.09 + 0.16) / 3))  # without the suspect
+    text = sentences.typical_error(found, "MPa")
+    assert "off by 0.29\N{NO-BREAK SPACE}MPa" in text
+    assert "vary by 1.6\N{NO-BREAK SPACE}MPa" in text
+    assert "off by 0.29, noise" in sentences.typical_error(found)

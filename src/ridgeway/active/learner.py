@@ -38,6 +38,7 @@ from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
+from ridgeway.notebook import Live
 from ridgeway.types import Array, GivenProgress, Progress
 
 #: Points that one ask may give, and numbers that they may have: each is compared with all before it.
@@ -471,6 +472,15 @@ class ActiveLearner:
 
     def _repr_html_(self) -> str:
         return display.learner_html(self)
+
+    def live(self, seconds: float = 0.5) -> Live:
+        """In a notebook: show the learner, and again as experiments are asked for and told, looking so often."""
+        return Live(self, self._course, seconds)
+
+    def _course(self) -> tuple[Any, ...]:
+        """Changes whenever there is something new to show."""
+        belief = self.last_belief
+        return display.counts(self), self.n_asked, None if belief is None else belief.y.shape[0]
 
     def __rich__(self) -> Any:
         return display.learner_rich(self)

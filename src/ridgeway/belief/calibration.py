@@ -37,6 +37,12 @@ class Calibration:
         errors = (self.observed - self.mean)[rows]
         return 1.0 - float(np.mean(errors**2)) / variance if variance > 0 else float("nan")
 
+    @property
+    def typical_error(self) -> float:
+        """Root mean square of the errors, suspects apart, in the units of ``y``."""
+        rows = slice(None) if self.trusted is None else self.trusted
+        return float(np.sqrt(np.mean((self.observed - self.mean)[rows] ** 2)))
+
     def at(self, level: float) -> float:
         """Coverage of the interval of one of the ``levels``."""
         return float(self.coverage[int(np.argmin(np.abs(self.levels - level)))])

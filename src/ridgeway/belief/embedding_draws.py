@@ -51,8 +51,14 @@ def input_shares(belief: Belief, R: Array | None = None) -> Interval:
 
 
 def weights(found: Directions, R: Array) -> Interval:
-    """The directions' weights ``(k, D)`` over draws ``R (n, d, D)``, in the units of :func:`aligned`."""
-    return Interval.of(aligned(found, R))
+    """The directions' weights ``(k, D)`` over draws ``R (n, d, D)``, each draw of a direction with length 1.
+
+    The length of a direction is a convention, and how long the rows of a draw are says how fast the response varies:
+    what is uncertain about a direction is where it points.
+    """
+    drawn = aligned(found, R)
+    lengths = np.linalg.norm(drawn, axis=2, keepdims=True)
+    return Interval.of(drawn / np.maximum(lengths, np.finfo(float).tiny))
 
 
 def aligned(found: Directions, R: Array) -> Array:

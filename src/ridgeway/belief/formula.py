@@ -107,10 +107,7 @@ def formula(belief: Belief, known: Directions | None = None, R: Array | None = N
     R = embedding_draws.embeddings(belief) if R is None else R
     scaling, D = belief.space.scaling, belief.space.scaling.D
     weights = found.weights / scaling.half_width
-    aligned = embedding_draws.aligned(found, R)
-    # The length of a direction is a convention: what is uncertain is where it points.
-    lengths = np.linalg.norm(aligned, axis=2, keepdims=True)
-    drawn = embedding_draws.Interval.of(aligned / np.maximum(lengths, 1e-300))
+    drawn = embedding_draws.weights(found, R)
     return Formula(
         names=belief.names or tuple(f"x{j}" for j in range(D)),
         units=belief.units or (None,) * D,

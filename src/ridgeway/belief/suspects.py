@@ -30,7 +30,7 @@ class Suspect:
     def sentence(self, name: str | None = None) -> str:
         """What a user should know about it; ``name`` says what the observation is called."""
         return (
-            f"{name or f'y[{self.row}]'} is {self.value:.6g}, {abs(self.residual):.2g} standard deviations from the "
+            f"{name or f'y[{self.row}]'} is {self.value:.6g}, {distance(self.residual)} from the "
             f"{self.predicted:.4g} that the others predict. It counts as an outlier and has hardly any influence: "
             "correct it if it is wrong, or repeat the experiment"
         )
@@ -50,8 +50,18 @@ class Surprise:
         """What to tell whoever reports it."""
         return (
             f"{name} is {self.value:.6g}, but {self.predicted:.4g} ± {self.std:.2g} was predicted: "
-            f"{abs(self.residual):.2g} standard deviations away"
+            f"{distance(self.residual)} away"
         )
+
+
+def distance(residual: float) -> str:
+    """How far something is from its prediction, in words.
+
+    >>> distance(-4.321), distance(231.4)
+    ('4.3 standard deviations', '231 standard deviations')
+    """
+    size = abs(residual)
+    return f"{size:.2g} standard deviations" if size < 100.0 else f"{size:,.0f} standard deviations"
 
 
 def suspects(belief: Belief, own: Array, settings: OutlierSettings = DEFAULT.outliers) -> tuple[Suspect, ...]:

@@ -20,6 +20,7 @@ from ridgeway.campaign.stopping import Advice
 from ridgeway.campaign.store import Snapshot, Store, Version, now, who
 from ridgeway.campaign.trial import OBSERVED, Trial, number_of
 from ridgeway.errors import CampaignError, ReadOnlyError
+from ridgeway.notebook import Live
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy
@@ -436,6 +437,20 @@ class Campaign:
     def close(self) -> None:
         """Close the connections to the database; what was being written is undone. The next call connects again."""
         self._store.database.close()
+
+    def live(self, seconds: float = 1.0) -> Live:
+        """In a notebook: show the campaign, and again whenever anybody has changed it, looking so often."""
+        return Live(self, self.version, seconds)
+
+    def _repr_html_(self) -> str:
+        from ridgeway.campaign.display import campaign_html
+
+        return campaign_html(self)
+
+    def __rich__(self) -> Any:
+        from ridgeway.campaign.display import campaign_rich
+
+        return campaign_rich(self)
 
     def __repr__(self) -> str:
         return f"Campaign({self.name!r} in {self.where}: {table.counted(self.all_trials())})"

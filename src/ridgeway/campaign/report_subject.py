@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ridgeway.campaign.campaign import Campaign
     from ridgeway.campaign.setup import Setup
 
+_COLUMNS = 8  # inputs of a failed trial that are shown
 _FEW = 6  # inputs that are fixed and named in a sentence
 NotesOf = Callable[[Array], Mapping[str, str]]
 
@@ -61,7 +62,20 @@ def subject(
         advice=_advice(chain, suggested),
         history=_course(chain, belief),
         corrections=_corrections(campaign.corrections),
+        failed=_failed(setup, [trial for trial in trials if trial.state == "failed"]),
+        unit=setup.unit or "",
     )
+
+
+def _failed(setup: Setup, trials: Sequence[Trial]) -> Table | None:
+    """Trials that gave no value, with the reasons and some of their inputs."""
+    if not trials:
+        return None
+    rows = tuple(
+        (str(t.id), t.reason or "", t.settled_by or "", *(number(float(v), 6) for v in t.x[:_COLUMNS])) for t in trials
+    )
+    head = ("trial", "reason", "by", *setup.labels[:_COLUMNS])
+    return Table(head, rows, f"{counted(len(rows), 'trial')} failed.", words=False)
 
 
 def _corrections(entries: Sequence[Entry]) -> Table | None:

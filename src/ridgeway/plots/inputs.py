@@ -59,6 +59,7 @@ def weights(
 ) -> go.Figure:
     """Weights of the inputs in one direction with their 90 % intervals, the largest first.
 
+    The scale is the same for all directions of a belief, so that figures of them can be compared.
     ``R (n, d, D)`` are draws of the embedding and ``found`` the belief's directions, where they have been computed
     already.
     """
@@ -76,7 +77,7 @@ def weights(
     # The best estimate is one mode of several: it may lie outside the interval that most draws are in.
     low, high = np.minimum(low, best[shown]), np.maximum(high, best[shown])
     fig = rows(text, best[shown], low, high, axis, color=_COLORS[direction % len(_COLORS)])
-    reach = 1.08 * max(float(np.abs(low).max()), float(np.abs(high).max()))
+    reach = 1.08 * max(float(np.abs(side).max()) for side in (interval.low, interval.high, found.weights))
     return fig.update_xaxes(range=[-reach, reach])
 
 

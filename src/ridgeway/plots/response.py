@@ -181,13 +181,15 @@ def _observations(u: Array, belief: Belief, called: Sequence[str] | None) -> go.
 
 
 def _dots(u: Array, v: Array, belief: Belief, low: float, high: float, called: Sequence[str] | None) -> go.Scatter:
+    # Where the fit agrees, a dot has the colour of the ground: its edge is white on dark colours, black on light ones.
+    edges = np.where(belief.y < 0.5 * (low + high), "#ffffff", "#000000").tolist()
     return go.Scatter(
         x=u, y=v, mode="markers", name="observed",
         text=[f"{name}: {value:.4g}" for name, value in zip(names_of(called, belief), belief.y, strict=True)],
         marker={
             "color": belief.y, "colorscale": SCALE, "cmin": low, "cmax": high, "size": 9,
             "symbol": np.where(belief.trusted, "circle", "x").tolist(),
-            "line": {"width": 1.5, "color": "#ffffff"}, "showscale": False,
+            "line": {"width": 2, "color": edges}, "showscale": False,
         },
         hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip

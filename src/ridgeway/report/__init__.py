@@ -120,6 +120,7 @@ def _sentences(found: Facts, about: Subject) -> tuple[str, ...]:
             sentences.shape(found.belief.straight_share) if found.explains_something else "",
             sentences.inputs(found.labels, found.shares) if found.explains_something else "",
             "" if found.angle is None else sentences.certainty(found.angle, k, about.D),
+            "" if found.calibration is None else sentences.typical_error(found.calibration, about.unit),
             "" if found.calibration is None else sentences.calibrated(found.calibration),
             about.standing,
         ]

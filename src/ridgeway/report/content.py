@@ -21,6 +21,7 @@ class Picture:
     figure: go.Figure | None = None
     missing: str = ""
     numbers: Table | None = None
+    wide: bool = False  # as wide as the page, so that those after it stand side by side
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -11,6 +12,7 @@ from ridgeway import plots
 from ridgeway.belief import embedding_draws
 from ridgeway.belief.directions import UnavailableError
 from ridgeway.belief.subspace import SubspaceUncertainty, degrees
+from ridgeway.belief.suspects import distance
 from ridgeway.plots.inputs import TOP
 from ridgeway.plots.trust import measured
 from ridgeway.report.content import Download, Picture, Section, picture, present
@@ -58,7 +60,7 @@ def response(found: Facts, subject: Subject) -> Section:
 
 _RESPONSE = {
     1: ("Observations along the direction", "The band holds the function with 95 % probability."),
-    2: ("Contours", "Dots have the colour of what was observed: where they vanish, the fit agrees."),
+    2: ("Contours", "Dots have the colour of what was observed: where it is the colour around them, the fit agrees."),
     3: ("Pairs of directions", "Other directions at the mean of the data; dots have the colour of what was observed."),
 }
 
@@ -76,7 +78,9 @@ def inputs(found: Facts) -> Section:
         lambda: plots.importance(found.belief, found.labels, shares=found.shares),
         lambda: _share_table(found),
     )
-    return Section("inputs", "Which inputs matter", intro, (shown, *_weights(found)))
+    directions = _weights(found)
+    # Two directions stand side by side, so that they can be compared.
+    return Section("inputs", "Which inputs matter", intro, (replace(shown, wide=len(directions) == 2), *directions))
 
 
 def _weights(found: Facts) -> tuple[Picture, ...]:
@@ -254,5 +258,17 @@ def data(found: Facts, subject: Subject) -> Section:
     )
     files = (Download("observations.csv.gz", "All observations and inputs (CSV, gzip)", uri),) if uri else ()
     text = " ".join(present([intro.strip(), subject.fixed]))
-    changed = () if subject.corrections is None else (subject.corrections,)
-    return Section("data", "The data", text, tables=(table, *changed), downloads=files)
+    others = (_suspects(belief, subject), subject.failed, subject.corrections)
+    return Section("data", "The data", text, tables=(table, *filter(None, others)), downloads=files)
+
+
+def _suspects(belief: Belief, subject: Subject) -> Table | None:
+    """Observations that do not fit the others; none where all do."""
+    found = sorted(belief.suspects, key=lambda suspect: -abs(suspect.residual))
+    if not found:
+        return None
+    names = subject.observed.ids or tuple(map(str, range(1, subject.observed.n + 1)))
+    rows = tuple((names[s.row], number(s.value), number(s.predicted), distance(s.residual)) for s in found)
+    head = ("no." if subject.observed.ids is None else "trial", subject.output, "predicted from the others", "distance")
+    caption = f"{counted(len(rows), 'suspected outlier')}: they have hardly any influence."
+    return Table(head, rows, caption, words=False)

@@ -143,6 +143,19 @@ def calibrated(found: Calibration) -> str:
     return f"{text}, as they should." if got <= found.high[i] else f"{text}: they are on the cautious side."
 
 
+def typical_error(found: Calibration, unit: str = "") -> str:
+    """How far predictions of single observations are off, in the output's ``unit``."""
+    rows = slice(None) if found.trusted is None else found.trusted
+    error, spread = found.typical_error, float(np.std(found.observed[rows]))
+    if not np.isfinite(error):
+        return ""
+    of = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
+    return (
+        f"A prediction of one observation from the others is typically off by {error:.2g}{of}, noise included; the "
+        f"observations themselves vary by {spread:.2g}{of}."
+    )
+
+
 def listed(parts: Sequence[str]) -> str:
     """With commas and an and."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

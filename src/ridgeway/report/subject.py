@@ -15,11 +15,12 @@ from ridgeway.names import labels
 from ridgeway.report.content import Section
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
+from ridgeway.report.tables import Table, counted, number
 
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty
-    from ridgeway.report.tables import Table
 
+_COLUMNS = 8  # inputs of a failed experiment that are shown
 NONE_ASKED, EXHAUSTED = "none were asked for", "the pool is exhausted"
 
 
@@ -42,6 +43,8 @@ class Subject:
     advice: tuple[str, ...] = ()  # sentences: whether more experiments are worth it
     history: tuple[Belief | SubspaceUncertainty, ...] = ()
     corrections: Table | None = None  # of results, as they were and are
+    failed: Table | None = None  # experiments that gave no value, with the reasons
+    unit: str = ""  # of the output
 
     @property
     def D(self) -> int:
@@ -62,7 +65,20 @@ def of(source: Belief | ActiveLearner, names: Sequence[str] | None, suggestions:
     return Subject(
         belief, source, called, Points(source.X, called), tuple(range(len(called))), Points(source.pending, called),
         _preview(source, called, suggestions), reproduce(belief, source), standing=standing(source),
+        failed=_failed(source, called),
     )  # fmt: skip
+
+
+def _failed(learner: ActiveLearner, called: tuple[str, ...]) -> Table | None:
+    """The experiments that gave no value, with some of their inputs."""
+    if not learner.failed:
+        return None
+    rows = tuple(
+        (str(i + 1), reason, *(number(float(v)) for v in x[:_COLUMNS])) for i, (x, reason) in enumerate(learner.failed)
+    )
+    return Table(
+        ("no.", "reason", *called[:_COLUMNS]), rows, f"{counted(len(rows), 'experiment')} failed.", words=False
+    )
 
 
 def standing(learner: ActiveLearner) -> str:

@@ -110,7 +110,7 @@ class Gate:
         if len(hosts) != 1 or not self._doors.lead_here(hosts[0]):
             return _refused(421, "This address does not lead here: open the one that `ridgeway serve` printed.")
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "none")
-        foreign = site not in ("none", "same-origin") and request.url.path != "/"
+        foreign = site not in ("none", "same-origin") and request.scope["path"] != "/"
         if foreign or origin not in (None, _origin(request)):
             return _refused(403, "Another page may not ask for this.")
         return None
@@ -118,7 +118,12 @@ class Gate:
     def _entrance(self, request: Request) -> Response | None:
         """The way in with the token, or the refusal of who has neither it nor the cookie."""
         token = request.query_params.get("token")
-        if token is not None and request.url.path == "/" and request.method == "GET" and _same(token, self._keys.token):
+        if (
+            token is not None
+            and request.scope["path"] == "/"
+            and request.method == "GET"
+            and _same(token, self._keys.token)
+        ):
             inside = RedirectResponse("/", status_code=303)
             inside.set_cookie(self._cookie, self._keys.cookie, httponly=True, samesite="strict", path="/")
             return inside

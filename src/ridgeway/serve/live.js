@@ -103,6 +103,7 @@
       choice: dialog.returnValue, value: $("question-value").value, reason: $("question-reason").value,
     }), { once: true });
     dialog.showModal();
+    if (value === null && reason === null) dialog.querySelector("[value=no]").focus(); // Enter pressed twice takes nothing
   });
 
   const failed = async (trial) => {

@@ -1,0 +1,78 @@
+"""What a page may change, and how it is taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ridgeway import Campaign, CampaignError
+from ridgeway.serve.actions import act, asked
+from ridgeway.serve.said import Said
+from tests import campaign_workers as workers
+
+
+def do(campaign: Campaign, action: str, **fields: Any) -> dict[str, Any]:
+    return act(campaign, action, Said(fields))
+
+
+def undo(campaign: Campaign, answer: dict[str, Any]) -> None:
+    act(campaign, answer["undo"]["action"], Said(answer["undo"]))
+
+
+def states(campaign: Campaign) -> list[str]:
+    return [trial.state for trial in campaign.all_trials()]
+
+
+def test_every_change_can_be_taken_back(campaign: Campaign) -> None:
+    before = states(campaign)
+    x = campaign.pending[0].x
+    for action, fields in [
+        ("tell", {"value": 1.0, "inputs": {"a": 0.5}}),
+        ("fail", {"reason": "broke"}),
+        ("abandon", {}),
+    ]:
+        answer = do(campaign, action, trial=1, **fields)
+        assert states(campaign)[0] != "asked"
+        undo(campaign, answer)
+        assert states(campaign) == before
+        assert np.array_equal(campaign.pending[0].x, x)  # what was asked, not what was set
+    do(campaign, "tell", trial=1, value=1.0)
+    undo(campaign, do(campaign, "correct", trial=1, value=2.0, reason="misread"))
+    assert campaign.all_trials()[0].value == 1.0
+    undo(campaign, do(campaign, "correct", trial=1, discard=True, reason="wrong sample"))
+    assert (campaign.all_trials()[0].state, campaign.all_trials()[0].value) == ("told", 1.0)
+    undo(campaign, asked([2, 3]))
+    assert states(campaign) == ["told", "abandoned", "abandoned", "asked"]
+    assert len(campaign.corrections) == 7  # nothing of it is forgotten
+
+
+@pytest.mark.slow
+def test_a_surprising_value_is_asked_about(tmp_path: Any) -> None:
+    made = workers.create(tmp_path / "c.sqlite")
+    for _ in range(12):
+        trial = made.ask()
+        made.tell(trial, workers.experiment(trial.inputs))
+    assert made.belief.y.shape == (12,)
+    trial = made.ask()
+    value = workers.experiment(trial.inputs)
+    answer = do(made, "tell", trial=trial.id, value=value + 50.0)
+    assert f"Trial {trial.id} is" in answer["surprise"]
+    assert "was predicted" in answer["surprise"]
+    assert made.pending[0].id == trial.id
+    assert made.surprise(trial, value) is None
+    assert "recorded" in do(made, "tell", trial=trial.id, value=value + 50.0, sure=True)["message"]
+
+
+def test_a_trial_comes_back_only_where_that_makes_sense(campaign: Campaign) -> None:
+    old = campaign.attach(campaign.trials.head(1)[["a", "b"]].assign(value=1.0))[0]
+    with pytest.raises(CampaignError, match="was not asked for"):
+        do(campaign, "reopen", trial=old)
+    do(campaign, "abandon", trial=1)
+    with pytest.raises(CampaignError, match=f"trial {old} has its inputs since"):
+        do(campaign, "reopen", trial=1)
+    with pytest.raises(CampaignError, match="reason must say why"):
+        campaign.reopen(1, " ")
+    assert do(campaign, "reopen", trial=2)["message"] == "Trial 2 is pending again."  # as it was all the time
+    assert len(campaign.corrections) == 0
