@@ -390,9 +390,21 @@ class Campaign:
         """The expected information of an experiment at each row of ``X``, in nats, given the pending trials."""
         return self._looked().scores(self._coordinates(X, encoding))
 
-    def should_stop(self) -> Advice:
-        """Whether more experiments are worth it, with the reasons."""
-        return self._looked(fit_early=False).advice()
+    def should_stop(self, target_error: float | None = None) -> Advice:
+        """Whether more experiments are worth it, with the reasons.
+
+        ``target_error`` is the error of predictions that is small enough, in the output's units and without noise:
+        the advice then says about how many more experiments reach it.
+        """
+        if target_error is not None:
+            target_error = transitions.finite(target_error, "target_error")
+            if target_error <= 0.0:
+                raise CampaignError(f"target_error must be above 0, got {target_error:g}")
+            if self.setup.goal != "learn":
+                raise CampaignError(
+                    f"target_error is for a campaign that learns, and the goal of this one is to {self.setup.goal}"
+                )
+        return self._looked(fit_early=False).advice(target_error)
 
     def version(self) -> Version:
         """Two short digests of what is in the database: equal as long as nobody has changed anything."""

@@ -26,9 +26,11 @@ from ridgeway.active.spaces import Space
 from ridgeway.belief import storage
 from ridgeway.belief.belief import Belief
 from ridgeway.campaign import fit_summary
+from ridgeway.campaign import forecast as forecasts
 from ridgeway.campaign.fit_summary import Step
+from ridgeway.campaign.forecast import Ahead, Forecast
 from ridgeway.campaign.setup import Setup
-from ridgeway.campaign.stopping import Advice, advise, advise_best, no_forecast, too_early
+from ridgeway.campaign.stopping import Advice, Errors, advise, advise_best, no_forecast, too_early
 from ridgeway.campaign.store import Snapshot, StoredFit
 from ridgeway.campaign.trial import OBSERVED, Trial, pack
 from ridgeway.errors import NothingLeftError
@@ -49,6 +51,8 @@ class Chain:
     used: bool = False  # whether a choice was made by it
     course: tuple[Step, ...] = ()  # how well the subspace was known at earlier asks
     numbers: tuple[int, ...] = ()  # of the trials with a value, in the order of the observations
+    errors: tuple[tuple[int, float], ...] = ()  # observations of earlier fits, and the error that each expected
+    ahead: tuple[Ahead, ...] = ()  # how well earlier fits predicted what came next
 
     @classmethod
     def at(cls, setup: Setup, pool: Pool | None, snapshot: Snapshot, progress: Any = None) -> Chain:
@@ -60,6 +64,7 @@ class Chain:
             last = None  # an outcome was corrected: a fit to the old one is of no use
         numbers = tuple(trial.id for trial in observed(snapshot.trials))
         chain = cls(setup, learner, "" if last is None else last.identity, course=_course(snapshot), numbers=numbers)
+        chain.errors, chain.ahead = _errors(snapshot), _ahead(snapshot)
         if last is not None and last.observations == record.n:
             chain.fit = last
         elif read is not None and read.parent == chain.parent and _fits(read, record, whole=True):
@@ -75,6 +80,7 @@ class Chain:
         if self.fit is not None and not self.stands:
             learner.resume(learner.record, learner.n_asked, _load(self.fit, learner.record), self.fit.searched_at)
         elif self.fit is None:
+            self._look_back()
             content = storage.to_bytes(learner.belief, inputs=False)
             # Go on with what the database will give back, so that a restart cannot make a difference.
             belief = storage.from_bytes(content, X=learner.record.X.copy())
@@ -85,12 +91,25 @@ class Chain:
                 parent=self.parent,
                 observations=learner.record.n,
                 searched_at=learner.searched_at,
-                summary=fit_summary.summarize(belief, self.setup, self.course, self.numbers),
+                summary={
+                    **fit_summary.summarize(belief, self.setup, self.course, self.numbers),
+                    "errors": [*self.errors, [learner.record.n, forecasts.own_error(learner, belief)]],
+                    "ahead": [*self.ahead],
+                },
                 content=content,
             )
             learner.resume(learner.record, learner.n_asked, belief, learner.searched_at)
         self.stands = True
         return self.learner.belief
+
+    def _look_back(self) -> None:
+        """Keep how well the last ask's belief predicted the outcomes since."""
+        before, record = self.learner.last_belief, self.learner.record
+        n = 0 if before is None else before.y.shape[0]
+        if before is not None and n < record.n:
+            new = forecasts.steps_ahead(before, record.X[n:], record.y[n:], record.noise[n:])
+            self.ahead = (*(entry for entry in self.ahead if entry[0] < n), new)
+        self.errors = tuple(entry for entry in self.errors if entry[0] < record.n)
 
     def known_belief(self) -> Belief | None:
         """The latest belief that is there without a new fit."""
@@ -125,7 +144,15 @@ class Chain:
         self.belief()
         return self.learner.best()
 
-    def advice(self) -> Advice:
+    def forecast(self) -> Forecast:
+        """How the error of predictions is expected to fall."""
+        return forecasts.forecast(self.learner, self.belief(), self.ahead)
+
+    def expected_errors(self, target: float | None = None) -> Errors:
+        """The same, with how it has fallen so far and the error that is wanted."""
+        return Errors(self.forecast(), self.errors, target, self.setup.unit)
+
+    def advice(self, target_error: float | None = None) -> Advice:
         """Whether the best next experiment is worth it."""
         learner = self.learner
         if learner.record.n < self.needed:
@@ -142,7 +169,7 @@ class Chain:
         else:
             rng = np.random.default_rng([learner.random_state, 4, learner.n_asked])
             best = maximize.over_box(learner.space, learner.outlook(), acquisition.information, 1, rng)
-        return advise(float(best.scores[0]), degrees, k)
+        return advise(float(best.scores[0]), degrees, k, self.expected_errors(target_error))
 
     def _advice_on_best(self) -> Advice:
         """Whether the next experiment is likely to improve on the best."""
@@ -249,3 +276,19 @@ def _course(snapshot: Snapshot) -> tuple[Step, ...]:
     """How well each earlier fit knew the subspace, from the summaries of the stored ones."""
     steps = {step[0]: step for fit in snapshot.fits.values() for step in fit.summary.get("course", ())}
     return tuple(steps[n] for n in sorted(steps))
+
+
+def _errors(snapshot: Snapshot) -> tuple[tuple[int, float], ...]:
+    """The error that each earlier fit expected, from the summaries of the stored ones; early versions lack it."""
+    found = {int(n): float(error) for fit in snapshot.fits.values() for n, error in fit.summary.get("errors", ())}
+    return tuple(sorted(found.items()))
+
+
+def _ahead(snapshot: Snapshot) -> tuple[Ahead, ...]:
+    """How well earlier fits predicted what came next; of two entries for one fit, that with more outcomes."""
+    found: dict[int, Ahead] = {}
+    for fit in snapshot.fits.values():
+        for n, count, squares in fit.summary.get("ahead", ()):
+            if n not in found or count > found[n][1]:
+                found[n] = (int(n), int(count), float(squares))
+    return tuple(found[n] for n in sorted(found))

@@ -119,7 +119,7 @@ def _advice(chain: Chain, suggested: Suggestions) -> tuple[str, ...]:
     """Whether to go on, where the first suggestion is the best experiment there is."""
     if chain.learner.acquisition not in ("bald", "information") or not np.isfinite(suggested.nats[:1]).any():
         return ()
-    return (str(advise(float(suggested.nats[0]), *chain.subspace)),)
+    return (str(advise(float(suggested.nats[0]), *chain.subspace, chain.expected_errors())),)
 
 
 def _course(chain: Chain, belief: Belief) -> tuple[SubspaceUncertainty, ...]:

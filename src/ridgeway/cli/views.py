@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,6 +49,14 @@ def status(
     advice: Annotated[
         bool, typer.Option("--advice", help="Also compute what the next experiment would teach.")
     ] = False,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            "--target-error",
+            help="An error of predictions: says how many more reach it.",
+            **numbers.decimal(),
+        ),
+    ] = None,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
@@ -58,9 +67,10 @@ def status(
     Examples:
       ridgeway status
       ridgeway status --advice --format json
+      ridgeway status --target-error 0.5
     """
     campaign = opened(where, name)
-    given = _advice(campaign) if advice else None  # first: it fits what is new
+    given = _advice(campaign, target) if advice or target is not None else None  # first: it fits what is new
     trials, summary = campaign.all_trials(), campaign.summary()
     corrected = history.corrected(campaign.corrections)
     counts = Counter(str(trial.state) for trial in trials)
@@ -78,12 +88,16 @@ def status(
     lines = [*_head(campaign, trials), *_corrected(corrected), *_learned(summary, record["expected_nats"], given)]
     if given is not None:
         record |= {"stop": given.stop, "nats": given.nats, "degrees": given.degrees, "advice": given.text}
+        record |= {"error": given.error, "error_after": given.error_after, "after": given.batch}
+        if given.needed is not None:
+            found = [None if math.isinf(n) else math.ceil(n) for n in given.needed]
+            record["needed"] = dict(zip(("fewest", "about", "most"), found, strict=True))
     show_record(record, shape, "\n".join(lines))
 
 
-def _advice(campaign: Campaign) -> Advice:
+def _advice(campaign: Campaign, target: float | None) -> Advice:
     with shown_progress(campaign):
-        return campaign.should_stop()
+        return campaign.should_stop(target)
 
 
 def corrections(
