@@ -506,7 +506,8 @@ class ActiveLearner:
         """
         if belief is not None and belief.y.shape[0] > record.n:
             raise ValueError(f"belief must be of observations of the record, got {belief.y.shape[0]} of {record.n}")
-        if belief is not None and belief.names is None:  # stored before beliefs had names
+        known = (self.space.names, self.space.units)
+        if belief is not None and (belief.names, belief.units) != known:  # stored without names, or with others
             belief = replace(belief, names=self.space.names, units=self.space.units)
         self.record, self.n_asked = record, n_asked
         self._belief, self._searched_at = belief, searched_at

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Connection
 
-from ridgeway.campaign import columns, results, sheets, store, table, transitions
+from ridgeway.campaign import changes, columns, logbook, results, sheets, store, table, transitions, undoing
 from ridgeway.campaign.database import Database
 from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
 from ridgeway.campaign.sheets import Sheet
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # to enter or look at results must not wait for the import of
     from ridgeway.belief.belief import Belief, Prediction
     from ridgeway.belief.suspects import Surprise
     from ridgeway.campaign.best_trial import BestTrial
+    from ridgeway.campaign.inputs import Category, Fixed, Input
     from ridgeway.campaign.replay import Chain
     from ridgeway.report.subject import Subject
 
@@ -92,9 +93,10 @@ class Campaign:
                         f"labels {key!r} must have one entry a point, got {len(column)} of {len(space)}"
                     )
             pool = (pool_to_bytes(space), carried)
-        made = store.create(Database(where, create=True), name, setup.to_json(), pool)
+        made = store.create(Database(where, create=True), name, setup.to_json(), pool, setup.version)
         # Opened anew: a campaign that is deleted later must not be made again, empty, by a look at it.
-        return cls(Store(Database(where), made, setup.names, setup.levels), setup, learning.get("progress"))
+        found = Store(Database(where), made, setup.names, setup.levels, setup.to_json())
+        return cls(found, setup, learning.get("progress"))
 
     @classmethod
     def open(
@@ -111,7 +113,7 @@ class Campaign:
         setup = Setup.from_json(text)
         if acquisition is not None:
             setup = setup.with_acquisition(acquisition)
-        return cls(Store(database, key, setup.names, setup.levels), setup, progress)
+        return cls(Store(database, key, setup.names, setup.levels, text), setup, progress)
 
     @property
     def name(self) -> str:
@@ -308,9 +310,65 @@ class Campaign:
         )
         transitions.correct(self._store, self.setup, self._number(trial), right, reason, outside)
 
-    def abandon(self, trial: Trial | int, reason: str = "abandoned") -> None:
-        """A trial that will not be made; its point may be asked for again."""
-        transitions.abandon(self._store, self._number(trial), reason)
+    def abandon(self, trial: Trial | int | Sequence[Trial | int], reason: str = "abandoned") -> None:
+        """A trial that will not be made, or several: all of them or none. Their points may be asked for again."""
+        some = [trial] if isinstance(trial, Trial | int | np.integer) else list(trial)
+        transitions.abandon(self._store, [self._number(one) for one in some], reason)
+
+    # -- changing one's mind -------------------------------------------------------------------
+
+    def set_range(self, name: str, lower: float, upper: float, reason: str) -> None:
+        """Other ends for an input; trials outside of them stay as data. ``reason`` is kept in the log."""
+        self._change(lambda: changes.new_range(self.setup, name, lower, upper), reason)
+
+    def hold(self, name: str, value: float, reason: str) -> None:
+        """Every further proposal has this ``value`` of an input; what was learned at others stays."""
+        self._change(lambda: changes.held(self.setup, name, transitions.finite(value, "value")), reason)
+
+    def release(self, name: str, reason: str) -> None:
+        """An input that was held varies again."""
+        self._change(lambda: changes.released(self.setup, name), reason)
+
+    def add_input(self, item: Input | Fixed | Category, value: Any, reason: str) -> None:
+        """One more input; ``value`` is what it was in all trials so far, also in those that are pending."""
+        self._change(lambda: changes.added(self.setup, item, value), reason)
+
+    def add_constraint(self, constraint: str, reason: str) -> None:
+        """One more constraint on what is proposed, such as ``"A + B <= 1"``."""
+        self._change(lambda: changes.constrained(self.setup, constraint), reason)
+
+    def remove_constraint(self, constraint: str, reason: str) -> None:
+        """One constraint less."""
+        self._change(lambda: changes.unconstrained(self.setup, constraint), reason)
+
+    def rename(self, name: str, new: str, reason: str) -> None:
+        """Another name for an input or the output."""
+        self._change(lambda: changes.renamed(self.setup, name, new), reason)
+
+    def set_unit(self, name: str, unit: str | None, reason: str) -> None:
+        """Another unit beside the name of an input or the output; the numbers stay as they are."""
+        self._change(lambda: changes.new_unit(self.setup, name, unit), reason)
+
+    def undo(self, reason: str = "undone") -> str:
+        """Take back the last change of the campaign's inputs or the last correction, and say what it was.
+
+        The log keeps both. A new input cannot be taken back once trials differ in it.
+        """
+        what, setup = undoing.undo(self._store, self.setup, reason)
+        self.setup = setup
+        return what
+
+    @property
+    def log(self) -> list[logbook.Line]:
+        """Everything that was done, oldest first: when, by whom, what and why."""
+        return logbook.lines(self._store.created(), self.all_trials(), self.corrections)
+
+    def _change(self, make: Callable[[], changes.Change], reason: str) -> None:
+        transitions.check_reason(reason, "reason must say why the campaign is changed")
+        with self._store.writing() as connection:
+            change = make()
+            self._store.rewrite(connection, change, "changed", reason)
+        self.setup = change.setup.with_same_acquisition(self.setup)
 
     def reopen(self, trial: Trial | int, reason: str) -> None:
         """Take back what became of a trial: it is pending again, at the inputs that were asked.

@@ -24,7 +24,10 @@ from sqlalchemy import (
 from ridgeway.errors import CampaignError
 
 #: Raised with every change of the tables; :data:`UPGRADES` says how to get there from the one before.
-VERSION = 2
+TABLES = 2
+#: The newest that this program understands. The tables of version 3 are those of version 2, but hold campaigns with
+#: constraints, steps, categories or changed inputs, which earlier programs would not keep to: they must refuse them.
+VERSION = 3
 
 metadata = MetaData()
 
@@ -128,10 +131,10 @@ def prepare(connection: Connection, where: str) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     if not inspect(connection).has_table(schema.name):
         metadata.create_all(connection)
-        connection.execute(insert(schema).values(version=VERSION))
+        connection.execute(insert(schema).values(version=TABLES))
         return
     found = version(connection, where)
-    while found < VERSION:
+    while found < TABLES:
         if found not in UPGRADES:
             raise CampaignError(
                 f"{where} has the tables of version {found}, which this version of Ridgeway cannot read: "
@@ -140,6 +143,11 @@ def prepare(connection: Connection, where: str) -> None:
         UPGRADES[found](connection)
         found += 1
         connection.execute(schema.update().values(version=found))
+
+
+def raise_to(connection: Connection, needed: int) -> None:
+    """Keep programs out that only know versions before ``needed``."""
+    connection.execute(schema.update().where(schema.c.version < needed).values(version=needed))
 
 
 def version(connection: Connection, where: str) -> int:

@@ -75,6 +75,10 @@ class Setup:
         except (ValueError, TypeError) as error:
             raise CampaignError(str(error)) from None
 
+    def with_same_acquisition(self, other: Setup) -> Setup:
+        """With the function that another setup has for its BoTorch acquisition."""
+        return replace(self, acquisition=other.acquisition)
+
     def _checked(self, pool: Pool | None) -> Setup:
         """Itself, if its names are clear and a learner can be made from it again: a kernel of the user's own cannot."""
         check_names(self)
@@ -150,6 +154,14 @@ class Setup:
     def coordinates(self, values: Array) -> Array:
         """The learner's points for values of all inputs."""
         return values if self.inputs is None else self.inputs.coordinates(values)
+
+    @property
+    def version(self) -> int:
+        """The version of the database that a program must understand to keep to it."""
+        inputs = self.inputs
+        if inputs is None or not (inputs.constraints or inputs.levels):
+            return 3 if inputs is not None and any(getattr(item, "step", None) for item in inputs.items) else 2
+        return 3
 
     def to_json(self) -> str:
         """For the database."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
 
@@ -21,6 +21,9 @@ from ridgeway.campaign.database import Database
 from ridgeway.campaign.inputs import Levels
 from ridgeway.campaign.trial import Trial, pack, unpack
 from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
+
+if TYPE_CHECKING:
+    from ridgeway.campaign.changes import Change
 
 _PART = 5_000  # numbers in one query: databases allow some ten thousand
 _ACTING: ContextVar[str] = ContextVar("_ACTING", default="")  # for whom this process acts, where it is somebody else
@@ -70,10 +73,18 @@ class Key:
 class Store:
     """One campaign in a database. Every transaction makes sure that it is still the same one."""
 
-    def __init__(self, database: Database, key: Key, names: tuple[str, ...], levels: tuple[Levels, ...] = ()):
+    def __init__(
+        self,
+        database: Database,
+        key: Key,
+        names: tuple[str, ...],
+        levels: tuple[Levels, ...] = (),
+        setup: str | None = None,
+    ):
         self.database = database
         self.id, self.identity, self.name = key.id, key.identity, key.name
         self.names, self.levels = names, levels
+        self.setup = setup  # as it was when the campaign was opened
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -100,6 +111,11 @@ class Store:
                 f"the campaign {self.name!r} that was opened is no longer at {self.database.where}: it was deleted"
                 f"{'' if row is None else ', and another one has its place'}; nothing was read or written. "
                 "Open the one that is there now, if that is what you want"
+            )
+        if self.setup is not None and row.setup != self.setup:
+            raise CampaignError(
+                f"the inputs of the campaign {self.name!r} were changed since it was opened; nothing was read or "
+                "written: open it again"
             )
         return row
 
@@ -149,18 +165,55 @@ class Store:
             row.asked_at, row.settled_by, row.settled_at, row.sequence, self.identity, self.levels,
         )  # fmt: skip
 
-    def corrections(self) -> list[dict[str, Any]]:
-        """Every change of an outcome, oldest first."""
-        table = schema.corrections
+    def created(self) -> tuple[str, str]:
+        """Who made the campaign, and when."""
         with self.reading() as connection:
-            rows = connection.execute(select(table).where(table.c.campaign == self.id).order_by(table.c.id))
-            return [
-                {
-                    "trial": row.number, "kind": row.kind, "before": json.loads(row.before),
-                    "after": json.loads(row.after), "reason": row.reason, "by": row.changed_by, "at": row.changed_at,
-                }
-                for row in rows
-            ]  # fmt: skip
+            row = self.counters(connection)
+            return row.created_by, row.created_at
+
+    def corrections(self) -> list[dict[str, Any]]:
+        """Every change of an outcome, and of the campaign itself as trial 0, oldest first."""
+        with self.reading() as connection:
+            return self.corrections_in(connection)
+
+    def corrections_in(self, connection: Connection) -> list[dict[str, Any]]:
+        """The same within a transaction."""
+        table = schema.corrections
+        rows = connection.execute(select(table).where(table.c.campaign == self.id).order_by(table.c.id))
+        return [
+            {
+                "trial": row.number, "kind": row.kind, "before": json.loads(row.before),
+                "after": json.loads(row.after), "reason": row.reason, "by": row.changed_by, "at": row.changed_at,
+            }
+            for row in rows
+        ]  # fmt: skip
+
+    def rewrite(
+        self, connection: Connection, change: Change, kind: str, why: str, before: dict[str, Any] | None = None
+    ) -> None:
+        """Another setup, and what becomes of the trials; fits of the old one go, unless only names differ."""
+        old, text = self.counters(connection).setup, change.setup.to_json()
+        schema.raise_to(connection, schema.VERSION)
+        connection.execute(update(schema.campaigns).where(schema.campaigns.c.id == self.id).values(setup=text))
+        if not change.shown:
+            connection.execute(delete(schema.fits).where(schema.fits.c.campaign == self.id))
+        if change.new_names is not None:
+            self._rename_in_summaries(connection, *change.new_names)
+        if change.added:
+            for trial in self._trials(connection):
+                proposed = None if trial.proposed is None else pack(change.values(trial.proposed))
+                self.change(connection, trial, inputs=pack(change.values(trial.x)), proposed=proposed)
+        self._log(connection, 0, kind, before or {"setup": old}, {"setup": text, "what": change.what}, why)
+        self.names, self.levels, self.setup = change.setup.names, change.setup.levels, text
+
+    def _rename_in_summaries(self, connection: Connection, old: str, new: str) -> None:
+        """What was fitted stays, and is shown under the new name."""
+        table = schema.fits
+        for row in connection.execute(select(table.c.role, table.c.summary).where(table.c.campaign == self.id)).all():
+            summary = json.loads(row.summary)
+            summary["inputs"] = [[new if name == old else name, share] for name, share in summary["inputs"]]
+            where = and_(table.c.campaign == self.id, table.c.role == row.role)
+            connection.execute(update(table).where(where).values(summary=json.dumps(summary)))
 
     def pool(self) -> tuple[bytes, dict[str, list[str]]]:
         """The points of a pool and the columns that go with them."""
@@ -224,10 +277,15 @@ class Store:
         self, connection: Connection, trial: Trial, kind: str, before: dict[str, Any], after: dict[str, Any], why: str
     ) -> None:
         """Write a change of an outcome to the history."""
+        self._log(connection, trial.id, kind, before, after, why)
+
+    def _log(
+        self, connection: Connection, number: int, kind: str, before: dict[str, Any], after: dict[str, Any], why: str
+    ) -> None:
         connection.execute(
             insert(schema.corrections).values(
                 campaign=self.id,
-                number=trial.id,
+                number=number,
                 kind=kind,
                 before=json.dumps(before),
                 after=json.dumps(after),
@@ -276,10 +334,13 @@ class Store:
         }  # fmt: skip
 
 
-def create(database: Database, name: str, setup: str, pool: tuple[bytes, dict[str, list[str]]] | None) -> Key:
+def create(
+    database: Database, name: str, setup: str, pool: tuple[bytes, dict[str, list[str]]] | None, version: int = 2
+) -> Key:
     """Insert a campaign."""
     with database.writing() as connection:
         schema.prepare(connection, str(database.where))
+        schema.raise_to(connection, version)
         table = schema.campaigns
         if connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None:
             raise CampaignError(f"{database.where} has a campaign {name!r} already: open it, or choose another name")

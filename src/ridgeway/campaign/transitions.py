@@ -51,7 +51,7 @@ def tell(
 ) -> Told:
     """Outcomes of trials, all or none; ``why`` says why those that contradict what is known are corrections."""
     if why is not None:
-        _check_reason(why, "corrections must say why results have changed")
+        check_reason(why, "corrections must say why results have changed")
     if not rows:
         return Told(pending=pending)
 
@@ -195,7 +195,7 @@ class Correction:
 
 def correct(store: Store, setup: Setup, number: int, right: Correction, reason: str, outside: bool) -> None:
     """Other values for a trial that has an outcome; what stood there goes to the history."""
-    _check_reason(reason, f"reason must say why trial {number} is corrected")
+    check_reason(reason, f"reason must say why trial {number} is corrected")
 
     def change(connection: Connection, trials: dict[int, Trial]) -> None:
         trial = trials[number]
@@ -254,24 +254,26 @@ def _note(store: Store, connection: Connection, trial: Trial, notes: Mapping[str
     store.change(connection, trial, notes=json_of({**kept, **new}))
 
 
-def _check_reason(reason: Any, what: str) -> None:
+def check_reason(reason: Any, what: str) -> None:
     """Raise ``what`` unless there is a reason."""
     if not isinstance(reason, str) or not reason.strip():
         raise CampaignError(f"{what}, got {reason!r}")
 
 
-def abandon(store: Store, number: int, reason: str) -> None:
-    """A trial that will not be made."""
+def abandon(store: Store, numbers: Sequence[int], reason: str) -> None:
+    """Trials that will not be made; all of them or none."""
 
     def change(connection: Connection, trials: dict[int, Trial]) -> None:
-        trial = trials[number]
-        if trial.state == "abandoned":
-            return
-        if trial.state != "asked":
-            raise CampaignError(f"trial {number} cannot be abandoned, it has an outcome ({trial.state})")
-        store.settle(connection, [(trial, {"state": "abandoned", "reason": str(reason)})])
+        for number in numbers:
+            if trials[number].state not in ("asked", "abandoned"):
+                raise CampaignError(
+                    f"trial {number} cannot be abandoned, it has an outcome ({trials[number].state})"
+                    f"{'' if len(numbers) == 1 else '; none was abandoned'}"
+                )
+        pending = [trial for trial in trials.values() if trial.state == "asked"]
+        store.settle(connection, [(trial, {"state": "abandoned", "reason": str(reason)}) for trial in pending])
 
-    store.update([number], change)
+    store.update(numbers, change)
 
 
 def reopen(store: Store, number: int, reason: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from ridgeway.cli import explain, reproduce, start, trials, views
+from ridgeway.cli import changes, explain, reproduce, start, trials, views
 from ridgeway.cli.report import report
 from ridgeway.cli.run import run
 from ridgeway.cli.serve import serve
@@ -37,8 +37,11 @@ _COMMANDS = (
     (trials.attach, "add data from before"),
     (trials.fail, "an experiment gave nothing"),
     (trials.correct, "correct a result, keep the old one"),
-    (trials.abandon, "give up a trial"),
+    (trials.abandon, "give up trials"),
     (trials.reclaim, "take over trials that are pending for long"),
+    (changes.change, "change a range, a name, add an input, ..."),
+    (changes.undo, "take back the last change"),
+    (changes.log, "everything that was done"),
     (views.status, "where the campaign stands"),
     (views.corrections, "list what was corrected"),
     (views.predict, "predict at the points of a file"),

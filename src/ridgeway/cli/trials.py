@@ -40,6 +40,7 @@ from ridgeway.text import numbers as written_numbers
 
 Number = Annotated[int, typer.Argument(help="The trial's number.", **numbers.whole())]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept with the trial.")]
+_MOST_AT_ONCE = 100_000  # trials in a range
 _DAY, _LONGEST = 86400.0, 36500  # seconds of a day, days of the longest age
 Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file.")]
 
@@ -195,20 +196,46 @@ def correct(
 
 
 def abandon(
-    trial: Number,
+    trials: Annotated[list[str] | None, typer.Argument(help="Numbers of trials, or ranges such as 7-12.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All trials that are pending.")] = False,
     reason: Reason = "abandoned",
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Give up a trial that will not be made; its point may be asked for again.
+    """Give up trials that will not be made, all of them or none; their points may be asked for again.
 
     \b
-    Example:
+    Examples:
       ridgeway abandon 9 --reason 'out of material'
+      ridgeway abandon 7-12 15
+      ridgeway abandon --all
     """
-    opened(where, name).abandon(trial, reason)
-    show_record({"abandoned": trial, "reason": reason}, shape, f"Trial {trial} is abandoned.")
+    campaign = opened(where, name)
+    if everything == bool(trials):
+        raise CampaignError("name the trials to abandon, or give --all for those that are pending")
+    numbers = [trial.id for trial in campaign.pending] if everything else _numbers(trials or [])
+    if not numbers:
+        raise CampaignError("no trial is pending")
+    campaign.abandon(numbers, reason)
+    one = len(numbers) == 1
+    text = f"Trial{'' if one else 's'} {_listed(numbers)} {'is' if one else 'are'} abandoned."
+    show_record({"abandoned": numbers[0] if one else numbers, "reason": reason}, shape, text)
+
+
+def _numbers(words: Sequence[str]) -> list[int]:
+    """Numbers of trials from words such as 7 and 7-12."""
+    found: dict[int, None] = {}
+    for word in words:
+        first, dash, last = word.partition("-")
+        try:
+            ends = written_numbers.whole(first), written_numbers.whole(last if dash else first)
+        except ValueError:
+            raise CampaignError(f"a trial's number or a range such as 7-12 is expected, got {word!r}") from None
+        if not 0 <= ends[1] - ends[0] < _MOST_AT_ONCE:
+            raise CampaignError(f"a range such as 7-12 is expected, got {word!r}")
+        found |= dict.fromkeys(range(ends[0], ends[1] + 1))
+    return list(found)
 
 
 def reclaim(

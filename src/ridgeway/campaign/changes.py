@@ -1,0 +1,175 @@
+"""Changes of what a campaign is about: another range, a new input, another name; each with a sentence for the log.
+
+A change makes a new :class:`~ridgeway.campaign.setup.Setup` from an old one and says what becomes of the trials so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ridgeway.active import linear_constraints
+from ridgeway.active.linear_constraints import LinearConstraint
+from ridgeway.campaign.columns import check_names
+from ridgeway.campaign.inputs import Category, Fixed, Input, InputList, Item
+from ridgeway.campaign.setup import Setup
+from ridgeway.errors import CampaignError
+from ridgeway.types import Array
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new setup, what it changed in words, and the values of all inputs of a trial so far."""
+
+    setup: Setup
+    what: str
+    added: tuple[float, ...] = ()  # what old trials get in the last columns, where there are new ones
+    shown: bool = False  # whether only names and units differ: what was fitted still holds
+    new_names: tuple[str, str] | None = None  # of an input that is renamed: the old one and the new one
+
+    def values(self, x: Array) -> Array:
+        """Values ``(k,)`` of a trial under the new setup."""
+        return np.concatenate([x, self.added])
+
+
+def new_range(setup: Setup, name: str, lower: float, upper: float) -> Change:
+    """Other ends for an input; trials outside of them stay."""
+    item = _input(setup, name)
+    made = _made(lambda: replace(item, lower=lower, upper=upper))
+    what = f"{name} from {item.lower:g} .. {item.upper:g} to {made.lower:g} .. {made.upper:g}"
+    return Change(_with_items(setup, {name: made}), what)
+
+
+def held(setup: Setup, name: str, value: float) -> Change:
+    """Every further proposal has ``value`` for an input; the model keeps what it learned from others.
+
+    It is a constraint, so that experiments at other values are still data about the function.
+    """
+    item = _input(setup, name)
+    if item.log:
+        raise CampaignError(
+            f"input {name!r} has a log scale and cannot be held by a constraint: change its range to a narrow one"
+        )
+    constraint = LinearConstraint(((name, 1.0),), "=", float(value))
+    others = [c for c in _inputs(setup).constraints if not _holds(c, name)]
+    return Change(_with_constraints(setup, (*others, constraint)), f"{name} held at {value:g}")
+
+
+def released(setup: Setup, name: str) -> Change:
+    """An input that was held varies again."""
+    inputs = _inputs(setup)
+    others = tuple(c for c in inputs.constraints if not _holds(c, name))
+    if len(others) == len(inputs.constraints):
+        raise CampaignError(f"input {name!r} is not held at a value, so it cannot be released")
+    return Change(_with_constraints(setup, others), f"{name} varies again")
+
+
+def constrained(setup: Setup, text: str) -> Change:
+    """One more constraint."""
+    constraint = _made(lambda: linear_constraints.read(text, [item.name for item in _inputs(setup).items]))
+    return Change(_with_constraints(setup, (*_inputs(setup).constraints, constraint)), f"constraint {constraint}")
+
+
+def unconstrained(setup: Setup, text: str) -> Change:
+    """One constraint less."""
+    inputs = _inputs(setup)
+    given = _made(lambda: linear_constraints.read(text, [item.name for item in inputs.items]))
+    if given not in inputs.constraints:
+        known = "; ".join(map(str, inputs.constraints)) or "none"
+        raise CampaignError(f"there is no constraint '{given}'; there is: {known}")
+    left = tuple(constraint for constraint in inputs.constraints if constraint != given)
+    return Change(_with_constraints(setup, left), f"without the constraint {given}")
+
+
+def added(setup: Setup, item: Item, value: Any) -> Change:
+    """One more input; the trials so far were made with ``value`` of it, a number or a level."""
+    inputs = _inputs(setup)
+    if isinstance(item, Fixed):
+        value = item.value
+    made = replace(setup, inputs=_made(lambda: InputList((*inputs.items, item), inputs.constraints)))
+    if isinstance(item, Category):
+        columns = tuple(made.levels[-1].row(value).tolist())
+    else:
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            raise CampaignError(f"the value of {item.name!r} in the trials so far must be a number, got {value!r}")
+        if isinstance(item, Input) and item.log and value <= 0.0:
+            raise CampaignError(f"{item.name!r} has a log scale, so its value so far must be positive, got {value:g}")
+        columns = (float(value),)
+    shown = value if isinstance(value, str) else f"{value:g}"
+    return Change(_checked(made), f"new input {item.label}, {shown} in the trials so far", columns)
+
+
+def renamed(setup: Setup, name: str, new: str) -> Change:
+    """Another name for an input, or for the output."""
+    if name == setup.output:
+        return Change(_checked(replace(setup, output=new)), f"output {name} is called {new}", shown=True)
+    item = _item(setup, name)
+    inputs = _inputs(setup)
+    items = tuple(_made(lambda: replace(item, name=new)) if other is item else other for other in inputs.items)
+    constraints = tuple(constraint.renamed({name: new}) for constraint in inputs.constraints)
+    made = replace(setup, inputs=_made(lambda: InputList(items, constraints)))
+    return Change(_checked(made), f"{name} is called {new}", shown=True, new_names=(name, new))
+
+
+def new_unit(setup: Setup, name: str, unit: str | None) -> Change:
+    """Another unit beside the name of an input or the output; numbers stay as they are."""
+    what = f"unit of {name}: {unit or 'none'}"
+    if name == setup.output:
+        return Change(_checked(replace(setup, unit=unit)), what, shown=True)
+    item = _item(setup, name)
+    if isinstance(item, Category):
+        raise CampaignError(f"{name!r} is a category and has no unit")
+    return Change(_with_items(setup, {name: replace(item, unit=unit)}), what, shown=True)
+
+
+def _inputs(setup: Setup) -> InputList:
+    if setup.inputs is None:
+        raise CampaignError("the inputs of a campaign with a pool are the columns of its candidates: they stay")
+    return setup.inputs
+
+
+def _item(setup: Setup, name: str) -> Item:
+    for item in _inputs(setup).items:
+        if item.name == name:
+            return item
+    known = ", ".join(item.name for item in _inputs(setup).items[:6])
+    raise CampaignError(f"there is no input {name!r}; there are {known}")
+
+
+def _input(setup: Setup, name: str) -> Input:
+    item = _item(setup, name)
+    if not isinstance(item, Input):
+        raise CampaignError(f"{name!r} must be an input that varies between two numbers")
+    return item
+
+
+def _holds(constraint: LinearConstraint, name: str) -> bool:
+    """Whether a constraint does nothing but hold an input at a value."""
+    return constraint.is_equality and [term[0] for term in constraint.terms] == [name]
+
+
+def _with_items(setup: Setup, new: dict[str, Item]) -> Setup:
+    inputs = _inputs(setup)
+    items = tuple(new.get(item.name, item) for item in inputs.items)
+    return _checked(replace(setup, inputs=_made(lambda: InputList(items, inputs.constraints))))
+
+
+def _with_constraints(setup: Setup, constraints: tuple[LinearConstraint, ...]) -> Setup:
+    return _checked(replace(setup, inputs=_made(lambda: InputList(_inputs(setup).items, constraints))))
+
+
+def _checked(setup: Setup) -> Setup:
+    check_names(setup)
+    if setup.inputs is not None:
+        _made(lambda: setup.inputs.box if setup.inputs is not None else None)  # raises where nothing is left
+    return setup
+
+
+def _made(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except (ValueError, TypeError) as error:
+        raise CampaignError(str(error)) from None

@@ -1,0 +1,81 @@
+"""Undoing: the last change of a campaign's inputs, or the last correction, taken back; the log keeps both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from ridgeway.campaign import corrections
+from ridgeway.campaign.changes import Change
+from ridgeway.campaign.setup import Setup
+from ridgeway.campaign.store import Store
+from ridgeway.campaign.trial import Trial, pack
+from ridgeway.errors import CampaignError
+
+Entry = dict[str, Any]  # of the history
+
+
+def undo(store: Store, setup: Setup, reason: str) -> tuple[str, Setup]:
+    """Take back the last change that still stands; what it was, in words, and the setup after it."""
+    with store.writing() as connection:
+        last = _last(store.corrections_in(connection))
+        if last is None:
+            raise CampaignError("there is nothing to undo: neither the inputs nor a result were changed")
+        if last["kind"] == "changed":
+            return _undo_change(store, connection, setup, last, reason)
+        trial = next(t for t in store.snapshot_in(connection, fits=False).trials if t.id == last["trial"])
+        _undo_correction(store, connection, trial, last, reason)
+        return f"trial {trial.id}: {corrections.what(last)}", setup
+
+
+def _last(entries: list[Entry]) -> Entry | None:
+    """The last change that was not undone: each undo takes back one before it."""
+    undone = 0
+    for entry in reversed(entries):
+        if entry["kind"] == "undone":
+            undone += 1
+        elif entry["kind"] in ("changed", "corrected"):
+            if not undone:
+                return entry
+            undone -= 1
+    return None
+
+
+def _undo_change(store: Store, connection: Connection, setup: Setup, entry: Entry, reason: str) -> tuple[str, Setup]:
+    old = Setup.from_json(entry["before"]["setup"]).with_same_acquisition(setup)
+    what, width = entry["after"]["what"], len(old.names)
+    trials = store.snapshot_in(connection, fits=False).trials
+    if len(setup.names) > width:
+        _check_alike(trials, width, what)
+        for trial in trials:
+            proposed = None if trial.proposed is None else pack(trial.proposed[:width])
+            store.change(connection, trial, inputs=pack(trial.x[:width]), proposed=proposed)
+    store.rewrite(connection, Change(old, f"undone: {what}"), "undone", reason)
+    return what, old
+
+
+def _check_alike(trials: tuple[Trial, ...], width: int, what: str) -> None:
+    """Raise where trials differ in inputs that would go."""
+    values = {tuple(np.concatenate([x[width:]]).tolist()) for t in trials for x in (t.x, t.proposed) if x is not None}
+    if len(values) > 1:
+        raise CampaignError(
+            f"'{what}' cannot be undone: trials since then differ in it. Hold it at a value instead, so that it stays"
+        )
+
+
+def _undo_correction(store: Store, connection: Connection, trial: Trial, entry: Entry, reason: str) -> None:
+    before, after = entry["before"], entry["after"]
+    columns: dict[str, Any] = {key: before[key] for key in ("state", "value", "sigma") if key in before}
+    if before.get("state") == "failed":
+        columns["reason"] = "failed"
+    if "inputs" in before:
+        x = trial.x.copy()
+        for name, value in before["inputs"].items():
+            if name not in trial.names:
+                raise CampaignError(f"the correction of trial {trial.id} cannot be undone: {name!r} was renamed since")
+            x[trial.names.index(name)] = value
+        columns["inputs"] = pack(x)
+    store.log(connection, trial, "undone", after, before, reason)
+    store.change(connection, trial, **columns)

@@ -1,0 +1,159 @@
+"""Changes of what a campaign is about: what becomes of the trials, what is refused, and what the log says."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ridgeway as rw
+from ridgeway import Campaign, CampaignError, Category, Input
+from ridgeway.campaign import schema
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    made = Campaign.create(
+        tmp_path / "c.sqlite", "c", [Input("a", 0, 1, "mm"), Input("b", 0, 1)], embedding=rw.Linear(1), inference="map"
+    )
+    for trial in made.ask(6):
+        made.tell(trial, float(trial.x.sum()))
+    return made
+
+
+def again(campaign: Campaign) -> Campaign:
+    return Campaign.open(campaign.where)
+
+
+def test_a_wider_range_is_used_and_fits_are_made_again(campaign: Campaign) -> None:
+    before = campaign.belief
+    campaign.set_range("a", 0, 3, "a new oven")
+    assert again(campaign).setup.inputs is not None
+    assert campaign.summary() is None
+    assert campaign.belief.space.scaling.half_width[0] == 3 * before.space.scaling.half_width[0]
+    assert max(trial.x[0] for trial in campaign.ask(12)) > 1.0
+    with pytest.raises(CampaignError, match="lower below upper"):
+        campaign.set_range("a", 3, 0, "a slip")
+
+
+def test_a_held_input_stays_and_old_trials_are_data(campaign: Campaign) -> None:
+    campaign.hold("a", 0.25, "the valve is stuck")
+    assert {trial.x[0] for trial in campaign.ask(4)} == {0.25}
+    assert campaign.belief.X.shape == (6, 2)
+    campaign.hold("a", 0.5, "stuck elsewhere")
+    assert [str(c) for c in again(campaign).setup.inputs.constraints] == ["a = 0.5"]  # type: ignore[union-attr]
+    campaign.release("a", "mended")
+    assert len({trial.x[0] for trial in campaign.ask(4)}) > 1
+    with pytest.raises(CampaignError, match="not held"):
+        campaign.release("a", "again")
+
+
+@pytest.mark.parametrize(
+    ("item", "value", "columns"),
+    [(Input("p", 1, 5, "bar"), 2.0, [2.0]), (Category("s", ("water", "oil")), "oil", [0.0, 1.0])],
+)
+def test_a_new_input_has_a_value_in_the_trials_so_far(
+    campaign: Campaign, item: Input | Category, value: float | str, columns: list[float]
+) -> None:
+    campaign.add_input(item, value, "it matters after all")
+    opened = again(campaign)
+    assert all(trial.x[2:].tolist() == columns for trial in opened.all_trials())
+    assert all(trial.inputs[item.name] == value for trial in opened.all_trials())
+    opened.ask(2)
+    assert opened.belief.X.shape[1] == 2 + len(columns)
+
+
+def test_names_and_units_change_without_a_new_fit(campaign: Campaign) -> None:
+    campaign.belief  # noqa: B018 - fitted and kept
+    campaign.add_constraint("a + b <= 1.5", "a limit")
+    campaign.belief  # noqa: B018
+    campaign.rename("a", "alpha", "as others call it")
+    campaign.set_unit("alpha", "cm", "a slip")
+    campaign.rename("value", "strength", "what it is")
+    opened = again(campaign)
+    assert opened.setup.labels == ("alpha [cm]", "b")
+    assert opened.setup.output == "strength"
+    assert [str(c) for c in opened.setup.inputs.constraints] == ["alpha + b <= 1.5"]  # type: ignore[union-attr]
+    summary = opened.summary()
+    assert summary is not None
+    assert {name for name, _ in summary["inputs"]} == {"alpha", "b"}
+    assert opened.belief.labels == ("alpha [cm]", "b")
+    with pytest.raises(CampaignError, match="column"):
+        opened.rename("b", "trial", "a slip")
+
+
+def test_undo_takes_back_one_after_the_other(campaign: Campaign) -> None:
+    first = campaign.setup
+    campaign.set_range("a", 0, 2, "wider")
+    campaign.add_input(Input("p", 1, 5), 2.0, "new")
+    campaign.correct(1, 9.0, "misread")
+    assert campaign.undo().startswith("trial 1: value ")
+    assert campaign.all_trials()[0].value == pytest.approx(float(campaign.all_trials()[0].x[:2].sum()))
+    assert campaign.undo().startswith("new input p")
+    assert campaign.undo().startswith("a from 0 .. 1 to 0 .. 2")
+    assert campaign.setup.to_json() == first.to_json() == again(campaign).setup.to_json()
+    assert campaign.all_trials()[0].x.shape == (2,)
+    with pytest.raises(CampaignError, match="nothing to undo"):
+        campaign.undo()
+
+
+def test_an_input_that_trials_differ_in_stays(campaign: Campaign) -> None:
+    campaign.add_input(Input("p", 1, 5), 2.0, "new")
+    campaign.ask(2)
+    with pytest.raises(CampaignError, match="trials since then differ in it"):
+        campaign.undo()
+    assert campaign.all_trials()[0].x.shape == (3,)
+
+
+def test_another_who_has_it_open_must_open_it_again(campaign: Campaign) -> None:
+    other = again(campaign)
+    campaign.add_input(Input("p", 1, 5), 2.0, "new")
+    with pytest.raises(CampaignError, match="were changed since it was opened"):
+        other.ask()
+    assert again(campaign).ask().x.shape == (3,)
+
+
+def test_the_log_has_all_of_it(campaign: Campaign) -> None:
+    campaign.set_range("a", 0, 2, "wider")
+    campaign.abandon([trial.id for trial in campaign.ask(3)], "no material")
+    campaign.undo("not so")
+    lines = [(line.what, line.why) for line in campaign.log]
+    assert lines[0] == ("campaign made", "")
+    assert ("asked for trials 1 to 6", "") in lines
+    assert ("a from 0 .. 1 to 0 .. 2", "wider") in lines
+    assert ("abandoned: trials 7 to 9", "no material") in lines
+    assert lines[-1] == ("undone: a from 0 .. 1 to 0 .. 2", "not so")
+    with pytest.raises(CampaignError, match="reason must say why"):
+        campaign.set_range("a", 0, 2, " ")
+
+
+def test_several_are_abandoned_or_none(campaign: Campaign) -> None:
+    pending = [trial.id for trial in campaign.ask(2)]
+    with pytest.raises(CampaignError, match="has an outcome"):
+        campaign.abandon([*pending, 1])
+    assert [trial.id for trial in campaign.pending] == pending
+    campaign.abandon(pending)
+    assert not campaign.pending
+
+
+def test_programs_that_know_no_constraints_are_kept_out(tmp_path: Path) -> None:
+    def version(path: Path) -> int:
+        with sqlite3.connect(path) as connection:
+            return int(connection.execute("SELECT version FROM ridgeway_schema").fetchone()[0])
+
+    plain, stepped = tmp_path / "plain.sqlite", tmp_path / "stepped.sqlite"
+    made = Campaign.create(plain, "c", [Input("a", 0, 1), Input("b", 0, 1)])
+    assert version(plain) == schema.TABLES
+    Campaign.create(stepped, "c", [Input("a", 0, 1, step=0.5)])
+    assert version(stepped) == schema.VERSION
+    made.set_range("a", 0, 2, "wider")
+    assert version(plain) == schema.VERSION
+    assert np.isfinite(Campaign.open(plain).ask().x).all()
+
+
+def test_a_pool_stays_as_it_is(tmp_path: Path) -> None:
+    made = Campaign.create(tmp_path / "c.sqlite", "c", rw.Pool(np.eye(3)))
+    with pytest.raises(CampaignError, match="columns of its candidates"):
+        made.set_range("x0", 0, 2, "wider")
