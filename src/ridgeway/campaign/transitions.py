@@ -281,7 +281,7 @@ def reopen(store: Store, number: int, reason: str) -> None:
 
     Nothing happens to one that is pending. What stood there goes to the history.
     """
-    _check_reason(reason, f"reason must say why trial {number} is taken back")
+    check_reason(reason, f"reason must say why trial {number} is taken back")
 
     def change(connection: Connection, trials: dict[int, Trial]) -> None:
         trial = trials[number]
