@@ -157,3 +157,12 @@ def test_a_pool_stays_as_it_is(tmp_path: Path) -> None:
     made = Campaign.create(tmp_path / "c.sqlite", "c", rw.Pool(np.eye(3)))
     with pytest.raises(CampaignError, match="columns of its candidates"):
         made.set_range("x0", 0, 2, "wider")
+
+
+def test_a_correction_goes_with_the_outcome_that_is_taken_back(campaign: Campaign) -> None:
+    """Undo then takes back what stood before it, not a value that is no longer there."""
+    campaign.set_range("a", 0, 2, "wider")
+    campaign.correct(1, 2.0, "misread")
+    campaign.reopen(1, "wrong line")
+    assert campaign.undo().startswith("a from 0 .. 1 to 0 .. 2")
+    assert campaign.all_trials()[0].state == "asked"

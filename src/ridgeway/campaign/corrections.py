@@ -26,7 +26,7 @@ def by_trial(entries: Iterable[Entry]) -> dict[int, str]:
 
 def corrected(entries: Iterable[Entry]) -> list[Entry]:
     """Those that changed what is known of a trial, not who makes it, nor what the campaign is about."""
-    return [entry for entry in entries if entry["kind"] in ("corrected", "noted")]
+    return [entry for entry in entries if entry["kind"] in ("corrected", "noted", "reopened")]
 
 
 def sentence(entry: Entry) -> str:

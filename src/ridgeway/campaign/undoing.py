@@ -31,16 +31,16 @@ def undo(store: Store, setup: Setup, reason: str) -> tuple[str, Setup]:
 
 
 def _last(entries: list[Entry]) -> Entry | None:
-    """The last change that was not undone: each undo takes back one before it."""
-    undone = 0
-    for entry in reversed(entries):
-        if entry["kind"] == "undone":
-            undone += 1
-        elif entry["kind"] in ("changed", "corrected"):
-            if not undone:
-                return entry
-            undone -= 1
-    return None
+    """The last change that still stands: each undo took back the last one of its time."""
+    standing: list[Entry] = []
+    for entry in entries:
+        if entry["kind"] in ("changed", "corrected"):
+            standing.append(entry)
+        elif entry["kind"] == "undone":
+            standing.pop()
+        elif entry["kind"] == "reopened":  # with its outcome, corrections of it have gone
+            standing = [e for e in standing if e["kind"] == "changed" or e["trial"] != entry["trial"]]
+    return standing[-1] if standing else None
 
 
 def _undo_change(store: Store, connection: Connection, setup: Setup, entry: Entry, reason: str) -> tuple[str, Setup]:
