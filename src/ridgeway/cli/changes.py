@@ -58,7 +58,7 @@ def change(
           --reason 'a new oven'
       ridgeway change --add 'pressure 1 5 bar' --value 1 \\
           --reason 'a new valve'
-      ridgeway change --hold 'rate 0.5' --reason 'a broken pump'
+      ridgeway change --hold 'rate 0.5' --reason 'a leak'
       ridgeway change --rename 'rate flow' --reason 'clearer'
     """
     given: dict[str, tuple[str | None, Callable[[Campaign, str], None]]] = {
