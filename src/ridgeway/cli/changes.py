@@ -54,10 +54,12 @@ def change(
 
     \b
     Examples:
-      ridgeway change --range 'temperature 20 120' --reason 'a new oven'
-      ridgeway change --add 'pressure 1 5 bar' --value 1 --reason 'a new valve'
-      ridgeway change --hold 'rate 0.5' --reason 'the pump broke'
-      ridgeway change --rename 'rate flow' --reason 'as the others call it'
+      ridgeway change --range 'temperature 20 120' \\
+          --reason 'a new oven'
+      ridgeway change --add 'pressure 1 5 bar' --value 1 \\
+          --reason 'a new valve'
+      ridgeway change --hold 'rate 0.5' --reason 'it is stuck'
+      ridgeway change --rename 'rate flow' --reason 'clearer'
     """
     given: dict[str, tuple[str | None, Callable[[Campaign, str], None]]] = {
         "--range": (range_, lambda c, text: _range(c, text, reason)),

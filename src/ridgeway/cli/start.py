@@ -56,13 +56,15 @@ def init(
     Examples:
       ridgeway init --input 'temperature 20 80 °C' \\
           --input 'rate 0.01 10 1/s log' \\
-          --input 'stages 1 8 integer' --input 'solvent in water, acetone' \\
+          --input 'stages 1 8 integer' \\
+          --input 'solvent in water, acetone' \\
           --fixed 'pressure 1.2 bar' --output-name strength
+      ridgeway init --input 'A 0 1' --input 'B 0 1' \\
+          --input 'C 0 1 step=0.05' \\
+          --constraint 'A + B + C = 1'
       ridgeway init plan.toml
       ridgeway init --pool candidates.csv --label id
       ridgeway init plan.toml --goal maximize
-      ridgeway init --input 'A 0 1' --input 'B 0 1' --input 'C 0 1 step=0.05' \\
-          --constraint 'A + B + C = 1'
     """
     start = from_toml(plan, encoding) if plan is not None else Plan(encoding=encoding)
     items = [*start.inputs, *(from_table(table, encoding) if table is not None else ())]
