@@ -54,11 +54,11 @@ class ForecastSettings:
     points: int = 256
     most: int = 512
     times: float = 8.0
-    faster: float = 1.3
-    level: float = 0.75
+    faster: float = 1.4
+    level: float = 0.8
     doubt: float = 0.25
     doubt_ahead: float = 0.25
-    trust: float = 20.0
+    trust: float = 40.0
     recent: int = 24
 
 

@@ -289,7 +289,8 @@ class InputList:
         width = np.where(self._is_log, np.abs(values), upper - lower)  # log scales keep significant digits
         decimals = np.where(self._is_integer, 0.0, _DIGITS - np.floor(np.log10(width)))
         near = np.round(values) if self._is_integer.all() else _round(values, decimals)
-        rounded: Array = np.where(self._is_stepped, values, np.clip(near, lower, upper))
+        on_lattice = values if self.box.lattice is None else self.box.lattice.rounded(X)
+        rounded: Array = np.where(self._is_stepped, on_lattice, np.clip(near, lower, upper))
         if self.box.constraints:
             from ridgeway.campaign.rounding import rounded_within
 
