@@ -218,3 +218,18 @@ def test_paper_has_a_picture_of_the_surface_and_no_darkness(browser: Any, page_o
     page.wait_for_function(f"{plot.format('coverage')}._fullLayout.paper_bgcolor === '#14181c'")
     assert wrong == []
     page.context.close()
+
+
+def test_buttons_hide_nothing_and_phones_have_none(browser: Any, page_of_one: Path) -> None:
+    page, _ = opened(browser, page_of_one, 1440, "light")
+    page.hover("#plot-coverage")
+    page.wait_for_function("getComputedStyle(document.querySelector('#plot-coverage .modebar')).opacity > 0.9")
+    boxes = [page.locator(f"#plot-coverage {part}").first.bounding_box() for part in (".modebar-group", ".legend")]
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]  # the buttons end above the legend
+    assert boxes[0]["y"] + boxes[0]["height"] <= page.locator("#plot-coverage").bounding_box()["y"] + 3
+    page.context.close()
+    phone = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True).new_page()
+    phone.goto(page_of_one.as_uri(), timeout=120_000)
+    phone.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
+    assert phone.locator(".modebar-btn").count() == 0
+    phone.context.close()

@@ -198,6 +198,23 @@ def test_everything_can_be_reached_with_the_keyboard(browser: Any, known: Server
     page.context.close()
 
 
+def test_a_hidden_page_gives_its_connection_back_and_catches_up(browser: Any, tmp_path: Path) -> None:
+    made = workers.create(tmp_path / "c.sqlite", n_initial=50)
+    made.ask(2)
+    with served(made) as server:
+        page, wrong = opened(browser, server)
+        turn = "hidden => {{ Object.defineProperty(document, 'hidden', {{ value: hidden, configurable: true }}); {} }}"
+        turned = turn.format("document.dispatchEvent(new Event('visibilitychange'))")
+        page.evaluate(turned, True)
+        page.locator("#link", has_text="Paused").wait_for(timeout=30_000)
+        made.tell(1, 1.0)
+        page.evaluate(turned, False)
+        page.wait_for_selector("#trial-1", state="detached", timeout=30_000)
+        assert page.locator("#link").text_content() == "Live"
+        assert wrong == []
+        page.context.close()
+
+
 def test_a_page_for_reading_and_a_server_that_ends(browser: Any, tmp_path: Path) -> None:
     made = workers.create(tmp_path / "c.sqlite", n_initial=50)
     made.ask(2)
@@ -207,6 +224,6 @@ def test_a_page_for_reading_and_a_server_that_ends(browser: Any, tmp_path: Path)
         for hidden in ("#ask", ".card form", "#person"):
             assert not page.locator(hidden).first.is_visible()
         assert wrong == []
-    page.wait_for_function("document.getElementById('link').className.includes('away')", timeout=30_000)
+    page.wait_for_selector("#link.away", timeout=30_000)
     assert page.locator(".card dl").first.is_visible()  # what was there is still to be read
     page.context.close()

@@ -343,6 +343,16 @@
     };
   };
 
+  // A browser keeps six connections to one place: a page that nobody sees gives its own back.
+  const patience = 5000;
+  let asleep = null;
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(asleep);
+    if (left || !events) return;
+    if (document.hidden) asleep = setTimeout(() => { events.close(); link("Paused while nobody looks", ""); }, patience);
+    else if (events.readyState === EventSource.CLOSED) connect();
+  });
+
   $("ask").addEventListener("submit", async (event) => {
     event.preventDefault();
     const button = $("ask").querySelector("button");
