@@ -38,3 +38,13 @@ def test_many_inputs_and_results_are_cut(tmp_path: Path) -> None:
     assert seen["results"][0]["trial"] == 230
     assert len(seen["columns"]) == len(seen["results"][0]["cells"]) == 8
     assert len(seen["pending"][0]["inputs"]) == 30  # who makes it needs all
+
+
+def test_a_category_is_shown_by_its_word(tmp_path: Path) -> None:
+    inputs = [rw.Input("temperature", 20, 80, unit="°C"), rw.Category("solvent", ["water", "acetone"])]
+    campaign = Campaign.create(tmp_path / "c.sqlite", inputs)
+    for trial in campaign.ask(2):
+        campaign.tell(trial, 1.0)
+    found = state(campaign)
+    assert found["columns"] == ["temperature [°C]", "solvent"]
+    assert all(row["cells"][1] in ("water", "acetone") for row in found["results"])

@@ -31,8 +31,8 @@ def state(campaign: Campaign) -> dict[str, Any]:
         "counted": table.counted(trials),
         "observed": sum(trial.state in OBSERVED for trial in trials),
         "pending": _pending(setup, pending),
-        "columns": [setup.labels[j] for j in columns],
-        "results": _results(settled[:_RESULTS], columns, corrections.by_trial(log), suspects),
+        "columns": [setup.columns[j] for j in columns],
+        "results": _results(setup, settled[:_RESULTS], columns, corrections.by_trial(log), suspects),
         "settled": len(settled),
         "changes": _changes(log),
         "fitted": summary.get("observations", 0),
@@ -54,7 +54,7 @@ def _pending(setup: Setup, trials: Sequence[Trial]) -> list[dict[str, Any]]:
 
 
 def _results(
-    trials: Sequence[Trial], columns: Sequence[int], changed: dict[int, str], suspects: set[int]
+    setup: Setup, trials: Sequence[Trial], columns: Sequence[int], changed: dict[int, str], suspects: set[int]
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -65,7 +65,7 @@ def _results(
             "sigma": "" if trial.sigma is None else shown(trial.sigma),
             "reason": trial.reason or "",
             "notes": "; ".join(f"{key}: {text}" for key, text in (trial.notes or {}).items()),
-            "cells": [shown(float(trial.x[j])) for j in columns],
+            "cells": [shown(cell) for cell in _chosen(setup.cells(trial.x), columns)],
             "by": trial.settled_by or "",
             "at": trial.settled_at or "",
             "corrected": changed.get(trial.id, ""),
@@ -76,14 +76,19 @@ def _results(
 
 
 def _columns(setup: Setup, summary: dict[str, Any]) -> list[int]:
-    """Places of the inputs that are listed: those that matter most, as far as that is known, in their own order."""
+    """Places of the columns that are listed: those that matter most, as far as that is known, in their own order."""
     ranked = [name for name, _ in summary.get("inputs", ())]
-    order = sorted(range(len(setup.names)), key=lambda j: _rank(ranked, setup.names[j]))
+    order = sorted(range(len(setup.columns)), key=lambda j: _rank(ranked, setup.columns[j]))
     return sorted(order[:_COLUMNS])
 
 
-def _rank(ranked: Sequence[str], name: str) -> int:
-    return ranked.index(name) if name in ranked else len(ranked)
+def _rank(ranked: Sequence[str], label: str) -> int:
+    """The place of an input by its label, which is its name, perhaps with a unit."""
+    return next((i for i, name in enumerate(ranked) if label == name or label.startswith(f"{name} [")), len(ranked))
+
+
+def _chosen(cells: Sequence[Any], columns: Sequence[int]) -> list[Any]:
+    return [cells[j] for j in columns]
 
 
 def _changes(log: Sequence[Entry]) -> list[list[str]]:
