@@ -42,7 +42,7 @@ def test_many_inputs_and_results_are_cut(tmp_path: Path) -> None:
 
 def test_a_category_is_shown_by_its_word(tmp_path: Path) -> None:
     inputs = [rw.Input("temperature", 20, 80, unit="°C"), rw.Category("solvent", ["water", "acetone"])]
-    campaign = Campaign.create(tmp_path / "c.sqlite", inputs)
+    campaign = Campaign.create(tmp_path / "c.sqlite", "words", inputs)
     for trial in campaign.ask(2):
         campaign.tell(trial, 1.0)
     found = state(campaign)
