@@ -282,7 +282,7 @@ def _study(f: Function, problem: Problem, seed: int, sampler: Any) -> list[float
 def tpe(f: Function, problem: Problem, seed: int) -> list[float]:
     from optuna.samplers import TPESampler
 
-    return _study(f, problem, seed, TPESampler(seed=seed, multivariate=True))
+    return _study(f, problem, seed, TPESampler(seed=seed))
 
 
 def optuna_cma(f: Function, problem: Problem, seed: int) -> list[float]:
@@ -325,7 +325,7 @@ NAMED = {
     "cma": "CMA-ES",
     "random": "random",
     "optuna-ridgeway": "Optuna, RidgewaySampler",
-    "optuna-tpe": "Optuna, TPE (multivariate)",
+    "optuna-tpe": "Optuna, TPE",
     "optuna-cma": "Optuna, CMA-ES",
     "optuna-gp": "Optuna, GP",
 }
