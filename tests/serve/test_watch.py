@@ -87,6 +87,22 @@ def test_a_worker_that_dies_is_reported_and_tried_again_but_not_for_ever(campaig
     watched(campaign, worker, steps)
 
 
+def test_a_defect_is_said_and_survived(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Campaign) -> Any:
+        raise KeyError("what nobody thought of")
+
+    async def steps(board: Board, watch: Watch) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(Campaign, "version", broken)
+            await until(lambda: "KeyError" in board.notices.get("server", ""))
+        await until(lambda: not board.notices["server"])
+        assert "state" in board.sheets
+
+    worker = Stub(campaign, [])
+    watched(campaign, worker, steps)
+    assert worker.calls == 0
+
+
 def test_what_cannot_be_reported_is_said_once(campaign: Campaign) -> None:
     campaign.tell(1, 1.0)
     worker = Stub(campaign, [CampaignError("too few")])

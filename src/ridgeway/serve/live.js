@@ -302,7 +302,7 @@
   // One request at a time for each sheet: what changes meanwhile is asked for afterwards, once.
   const busy = {};
   const bring = async (name) => {
-    if (busy[name] || latest[name] === undefined || latest[name] === shown[name]) return;
+    if (left || busy[name] || latest[name] === undefined || latest[name] === shown[name]) return;
     busy[name] = true;
     try {
       const response = await get(`/api/${name}`);

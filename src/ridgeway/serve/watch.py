@@ -40,7 +40,12 @@ class Watch:
         try:
             while True:
                 await self._board.read()
-                await self._look()
+                try:
+                    await self._look()
+                except Exception as error:  # a defect: the page must not stand still without a word
+                    self._board.note("server", f"Something is wrong in the server: {type(error).__name__}: {error}")
+                else:
+                    self._board.note("server", "")
                 await asyncio.sleep(_LEAST)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._hurry.wait(), self._period)
