@@ -86,3 +86,11 @@ def test_failures_are_counted_and_bad_arguments_refused() -> None:
         rw.integrate(exponential, box, stop_below=-1.0)
     with pytest.raises(TypeError, match="options must be left out where a learner is given: embedding"):
         rw.integrate(exponential, rw.ActiveLearner(box, rw.Linear(1)), embedding=rw.Linear(1))
+
+
+@pytest.mark.slow
+def test_an_integral_is_over_what_constraints_leave() -> None:
+    space = rw.Box(0.0, 1.0, names=["A", "B", "C"], constraints=["A + B + C = 1"])
+    found = rw.integrate(lambda x: float(3.0 * x[0] + x[1]), space, budget=10, embedding=rw.Linear(1), inference="map")
+    assert np.abs(found.learner.X.sum(axis=1) - 1.0).max() < 1e-9
+    assert abs(found.integral.mean - 4.0 / 3.0) < 0.05  # each share is a third on average

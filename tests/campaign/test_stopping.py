@@ -59,3 +59,13 @@ def test_an_error_that_has_become_flat_is_a_reason_to_stop() -> None:
     assert not advise(0.5, 60.0, 2, errors(rate=0.05)), "directions may still be found"
     assert advise(0.5, 60.0, 2, errors(rate=0.05, course=((11, 2.05), (12, 2.1), (20, 2.0)))), "it was flat for long"
     assert not advise(0.5, 60.0, 2, errors(rate=0.05, course=((12, 4.0), (20, 2.0))))
+
+
+def test_an_error_that_has_not_fallen_for_long_is_a_reason_to_stop_whatever_is_forecast() -> None:
+    forecast = Forecast(100, np.array([0.0, 100.0]), np.array([1.0, 0.5]))
+    flat = Errors(forecast, ((50, 1.02), (60, 1.0), (80, 1.02), (100, 0.98)))
+    falling = Errors(forecast, ((50, 1.6), (60, 1.5), (80, 1.2), (100, 1.0)))
+    assert not forecast.is_flat
+    assert "has hardly fallen since 60 experiments. You may stop." in advise(0.5, 6.0, 2, flat).text
+    assert not advise(0.5, 6.0, 2, falling)
+    assert not advise(0.5, 60.0, 2, flat), "the directions are not known yet"

@@ -200,7 +200,7 @@ def _own_measure(space: Space) -> Any:
     """What an integral over a space is over: the points of a pool, or the part of a box that is allowed."""
     if isinstance(space, Pool):
         return _pool_points(space)
-    return space if space.constraints or space.lattice is not None else None
+    return space if space.constraints or space.categories else None
 
 
 def _pool_points(pool: Pool) -> Points:

@@ -19,7 +19,7 @@ from ridgeway.types import Array
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
 
-_ALLOWED = 2048  # draws that stand for a box with constraints, steps or categories
+_ALLOWED = 2048  # draws that stand for a box with constraints or categories
 _BEYOND = 0.1  # of half a width that a measure may reach beyond the belief's box without a warning
 
 
@@ -72,8 +72,8 @@ def _chosen(belief: Belief, over: Any) -> Any:
         return _with_marginals(belief, over)
     if hasattr(over, "lower") and hasattr(over, "upper"):
         order = _order(belief, getattr(over, "names", None))
-        if getattr(over, "constraints", ()) or getattr(over, "lattice", None) is not None:
-            # Inputs that constraints tie together, or that only take some values: draws stand for them.
+        if getattr(over, "constraints", ()) or getattr(over, "categories", ()):
+            # Inputs that constraints tie together, or of which exactly one is 1: draws stand for them.
             return Points(over.uniform(_ALLOWED, np.random.default_rng(0))[:, order])
         return Uniform(np.asarray(over.lower)[order], np.asarray(over.upper)[order])
     return Points(checks.dense(belief.points(over)))

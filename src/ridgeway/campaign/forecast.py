@@ -127,8 +127,12 @@ def forecast(
     n = belief.y.shape[0]
     more, own = _own_errors(learner, belief, settings)
     errors = own[0] * (own / own[0]) ** settings.faster
-    level = settings.level * _correction(ahead, settings)
-    return Forecast(n, more, np.minimum.accumulate(level * errors), settings)
+    return Forecast(n, more, np.minimum.accumulate(level(ahead, settings) * errors), settings)
+
+
+def level(ahead: Sequence[Ahead], settings: ForecastSettings = DEFAULT) -> float:
+    """The expected ratio of the true error to the belief's own, given how well fits predicted what came next."""
+    return settings.level * _correction(ahead, settings)
 
 
 def own_error(learner: ActiveLearner, belief: Belief, settings: ForecastSettings = DEFAULT) -> float:

@@ -150,7 +150,13 @@ class Chain:
 
     def expected_errors(self, target: float | None = None) -> Errors:
         """The same, with how it has fallen so far and the error that is wanted."""
-        return Errors(self.forecast(), self.errors, target, self.setup.unit)
+        self.belief()
+        assert self.fit is not None
+        course = [
+            (int(n), float(own) * forecasts.level([entry for entry in self.ahead if entry[0] < n]))
+            for n, own in self.fit.summary.get("errors", self.errors)
+        ]
+        return Errors(self.forecast(), course, target, self.setup.unit)
 
     def advice(self, target_error: float | None = None) -> Advice:
         """Whether the best next experiment is worth it."""

@@ -153,7 +153,10 @@ def _leveled(inputs: InputList | None) -> tuple[str, ...]:
 def _constrained(inputs: InputList | None) -> tuple[str, ...]:
     if inputs is None or not inputs.constraints:
         return ()
-    return (f"Proposals satisfy {'; '.join(str(constraint) for constraint in inputs.constraints)}.",)
+    return (
+        f"Proposals satisfy {'; '.join(str(constraint) for constraint in inputs.constraints)}.",
+        "Averages and Sobol indices are over the whole box, constraints aside.",
+    )
 
 
 def _fixed(inputs: InputList | None) -> str:

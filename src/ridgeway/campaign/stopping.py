@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LITTLE = 0.02  # nats: an experiment that teaches less teaches next to nothing
 LONG_AGO = 0.6  # of all experiments: since then the error should have fallen
+MANY = 40  # experiments, from which on an error that does not fall is taken for one that will not
 FLAT = 0.9  # of the error then: more of it left than this is no fall
 HARDLY = 0.01  # of the width of the best value's interval: an expected improvement that is next to nothing
 
@@ -125,11 +126,13 @@ def advise(nats: float, degrees: float | None, k: int = 2, errors: Errors | None
         stop = little and known
         return Advice(stop, nats, degrees, " ".join([*parts, _verdict(little, stop)]))
     f = errors.forecast
-    flat = f.is_flat and (known or errors.has_been_flat)
+    long = known and f.observations >= MANY and errors.has_been_flat  # whatever the model expects of itself
+    flat = long or (f.is_flat and (known or errors.has_been_flat))
     stop = errors.reached if errors.target is not None else (little and known) or flat
     verdict = _verdict(little, stop) if errors.target is None else _verdict(False, stop)
     if flat and stop and errors.target is None:
-        verdict = f"More experiments would hardly lower the error. {verdict}"
+        since = f"The error has hardly fallen since {round(LONG_AGO * f.observations)} experiments."
+        verdict = f"{since if long else 'More experiments would hardly lower the error.'} {verdict}"
     text = " ".join([*parts, *errors.sentences(), verdict])
     return Advice(stop, nats, degrees, text, f.now, f.after(errors.batch), errors.batch, errors.needed)
 

@@ -81,6 +81,8 @@ def sensitivity(
         show(*_numbers(found, top), shape, comma=comma)
     if answer:
         say(f"Is it embeddable? {answer}")
+    if campaign.setup.inputs is not None and campaign.setup.inputs.constraints:
+        say("The indices are over the whole box: they need inputs that vary independently, constraints aside.")
 
 
 def integrate(
@@ -106,9 +108,9 @@ def integrate(
     campaign = opened(where, name)
     points = None if over is None else _points(campaign, over, encoding)
     with shown_progress(campaign):
-        belief = campaign.belief
-        integral = belief.integrate(points)
-        found = belief.distribution(points, rivals=rivals)
+        belief, allowed = campaign.belief, None if points is not None else _allowed(campaign)
+        integral = belief.integrate(points if allowed is None else allowed)
+        found = belief.distribution(points if allowed is None else allowed, rivals=rivals)
     parts = [("standard deviation", found.std)]
     parts += [(f"{100 * q:.0f} % quantile", found.quantile(q)) for q in _QUANTILES]
     parts += [(f"probability above {limit:g}", found.exceedance(limit)) for limit in above or []]
@@ -123,9 +125,18 @@ def integrate(
     }
     low, high = integral.interval()
     place = "the box" if points is None else f"{len(points)} points"
+    place = place if allowed is None else "what constraints and levels allow"
     lines = [f"{label} over {place} (95 % intervals)", f"  {'mean':<22} {integral.mean:.5g} ({low:.5g} to {high:.5g})"]
     lines += [f"  {key:<22} {estimate.text()}" for key, estimate in parts]
     show_record(record, shape, "\n".join(lines))
+
+
+def _allowed(campaign: Campaign) -> Any:
+    """The box of a campaign whose inputs are not free to take every value in it."""
+    inputs = campaign.setup.inputs
+    if inputs is None or not (inputs.box.constraints or inputs.box.categories):
+        return None
+    return inputs.box
 
 
 def _points(campaign: Campaign, file: Path, encoding: str | None) -> Any:

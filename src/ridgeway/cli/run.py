@@ -49,6 +49,10 @@ def run(
     until_sure: Annotated[
         bool, typer.Option("--until-sure", help="Stop when further experiments would teach little.")
     ] = False,
+    target: Annotated[
+        float | None,
+        typer.Option("--target-error", help="Stop when predictions are expected to be so good.", **numbers.decimal()),
+    ] = None,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
@@ -64,15 +68,16 @@ def run(
           --workers 4 --budget 100 --time-limit 1h --retries 1
       ridgeway run --command 'python model.py {input}' -b 40
     """
-    if budget is None and not until_sure:
-        raise CampaignError("run must know when to stop: give --budget, --until-sure or both")
+    if budget is None and not until_sure and target is None:
+        raise CampaignError("run must know when to stop: give --budget, --until-sure or --target-error")
     campaign = opened(where, name)
     program = Program(command, campaign.setup.output, None if time_limit is None else seconds(time_limit), retries)
     waiting = [] if reclaim is None else _reclaimed(campaign, seconds(reclaim))
     others = len(campaign.pending) - len(waiting)
     if others:
         say(f"{others} pending elsewhere; --reclaim 1h would take over those of an hour ago")
-    drive = _Drive(campaign, program, workers, budget, until_sure, waiting, same_campaign(where, name))
+    sure, options = until_sure or target is not None, same_campaign(where, name)
+    drive = _Drive(campaign, program, workers, budget, sure, target, waiting, options)
     done = drive.go()
     show_record(done, shape, f"{done['told']} observed, {done['failed']} failed: {done['ended']}.")
 
@@ -97,11 +102,13 @@ class _Drive:
         workers: int,
         budget: int | None,
         until_sure: bool,
+        target: float | None,
         waiting: list[Trial],
         options: str,
     ) -> None:
         self.campaign, self.program, self.workers = campaign, program, workers
-        self.budget, self.until_sure, self.waiting, self.options = budget, until_sure, waiting, options
+        self.budget, self.until_sure, self.target = budget, until_sure, target
+        self.waiting, self.options = waiting, options
         self.flights: dict[Future[Answer], Trial] = {}
         self.handed: list[Trial] = []  # what an ask chose, whether or not it came to be stored
         self.told = self.failed = self.in_a_row = 0
@@ -184,7 +191,7 @@ class _Drive:
         if self.budget is not None and count >= self.budget:
             return False
         if self.until_sure and not any(trial.state == "asked" for trial in trials):
-            advice = self.campaign.should_stop()
+            advice = self.campaign.should_stop(self.target)
             self.ended = str(advice) if advice else ""
         return not self.ended
 
