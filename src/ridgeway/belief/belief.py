@@ -91,10 +91,15 @@ class Belief:
         """Mean and variance of ``f`` at ``X (n, D)`` (paper eqs. 18-19 by default).
 
         ``marginal`` is ``"map"`` (best mode, hyperparameters taken as known), ``"bbq"``, ``"mgp"`` or
-        ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's.
+        ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's. At the points of a Dask
+        array, the answer is Dask arrays that are computed a chunk at a time.
         """
-        X = self.points(X)
         kind = checks.choice(self.marginal if marginal is None else marginal, MARGINALS, "marginal")
+        if type(X).__module__.startswith("dask."):
+            from ridgeway.belief import dask_points
+
+            return dask_points.predict(self, X, kind)
+        X = self.points(X)
         parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
         mean, variance, plain = (np.concatenate(p) for p in zip(*parts, strict=True))
         return Prediction(self.output.mean(mean), self.output.variance(variance), self.output.variance(plain))
