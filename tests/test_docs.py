@@ -21,7 +21,7 @@ from tests.helpers import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 #: What pages and modules need beyond the package: their examples are skipped without.
-_NEEDS = {"botorch": ("botorch", "ax"), "gpytorch": ("gpytorch",)}
+_NEEDS = {"cluster": ("dask",), "botorch": ("botorch", "ax"), "gpytorch": ("gpytorch",)}
 _LINK = re.compile(r"\]\(([^)#]+)\)")
 
 
@@ -47,7 +47,7 @@ def _need(names: tuple[str, ...]) -> None:
         warnings.simplefilter("ignore")  # what they say of themselves where they are imported
         for name in names:
             pytest.importorskip(name, reason=f"{name} is not installed: pip install 'ridgeway[ax]'")
-    if names:
+    if names and names != ("dask",):
         importlib.import_module("torch").set_num_threads(1)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.priors import Priors
-from ridgeway.gp.process import LOG_NOISE, fitted
+from ridgeway.gp.process import LOG_NOISE
 from ridgeway.inference import evidence, laplace
 from ridgeway.inference.settings import DEFAULT
 from tests.inference.problems import best_mode, model_posterior
@@ -44,7 +44,7 @@ def test_a_mode_nearby_lends_its_curvature(monkeypatch: pytest.MonkeyPatch) -> N
     near = laplace.settle(posterior, theta, inner, near=mode)
     assert len(hessians) - n_far < n_far
     assert near.log_evidence == pytest.approx(far.log_evidence, abs=1e-4)
-    np.testing.assert_allclose(fitted(near.gp), fitted(far.gp), atol=1e-4)
+    np.testing.assert_allclose(near.gp.fitted(), far.gp.fitted(), atol=1e-4)
 
 
 def test_a_climb_ends_at_a_bifurcation(monkeypatch: pytest.MonkeyPatch) -> None:

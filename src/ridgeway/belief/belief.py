@@ -22,7 +22,7 @@ from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.moments import Marginal, Moments, mix
 from ridgeway.gp.posterior import Posterior
-from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, Data, mean_slopes
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, Data
 from ridgeway.gp.rowspace import RowSpace, reduced
 from ridgeway.gp.scaling import OutputScaling
 from ridgeway.inference import importance_sampling
@@ -91,10 +91,15 @@ class Belief:
         """Mean and variance of ``f`` at ``X (n, D)`` (paper eqs. 18-19 by default).
 
         ``marginal`` is ``"map"`` (best mode, hyperparameters taken as known), ``"bbq"``, ``"mgp"`` or
-        ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's.
+        ``"samples"`` (draws from the belief with importance weights); ``None`` is the fit's. At the points of a Dask
+        array, the answer is Dask arrays that are computed a chunk at a time.
         """
-        X = self.points(X)
         kind = checks.choice(self.marginal if marginal is None else marginal, MARGINALS, "marginal")
+        if type(X).__module__.startswith("dask."):
+            from ridgeway.belief import dask_points
+
+            return dask_points.predict(self, X, kind)
+        X = self.points(X)
         parts = [self.reduced_moments(z, rho, kind) for z, rho in self._projected(X)]
         mean, variance, plain = (np.concatenate(p) for p in zip(*parts, strict=True))
         return Prediction(self.output.mean(mean), self.output.variance(variance), self.output.variance(plain))
@@ -192,7 +197,7 @@ class Belief:
         """
         total = np.zeros(self.space.scaling.D)
         for c in self.components:
-            root: Array = np.linalg.qr(mean_slopes(c.gp), mode="r")  # type: ignore[assignment]  # an array in this mode
+            root: Array = np.linalg.qr(c.gp.mean_slopes(), mode="r")  # type: ignore[assignment]  # an array in this mode
             slopes = c.gp.embedding.slopes(root, c.gp.parameters, self.space)
             total += c.weight * np.sum(slopes**2, axis=0)
         return total / total.sum() if total.sum() > 0 else np.full_like(total, 1.0 / total.shape[0])
@@ -335,6 +340,11 @@ class Belief:
         return self.posterior.embedding
 
     @property
+    def n_rows(self) -> int:
+        """Observations that were fitted: :attr:`X` and :attr:`y` hold all of them, or a sample of very many."""
+        return self.posterior.data.n
+
+    @property
     def rank(self) -> int:
         """Dimensions that the best mode uses: at most ``d``, because rows of zeros are allowed."""
         return self._best.rank
@@ -417,7 +427,7 @@ class Belief:
         return belief_rich(self)
 
     def __repr__(self) -> str:
-        n, D = self.X.shape
+        D, n = self.X.shape[1], self.n_rows
         return f"Belief({self.model}, n={n}, D={D}, log_evidence={self.log_evidence:.1f}, {self.diagnostics.status})"
 
     @property

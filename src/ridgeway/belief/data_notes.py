@@ -58,9 +58,14 @@ def tie_noise(priors: Priors, y: Array) -> Array:
     return priors.tie_noise**2 * saturated(y)
 
 
-def known_noise(priors: Priors, y: Array, known: Array | None, scale: float) -> Array:
-    """Noise variances known before the fit on the standardised scale, ``(n,)``: floor, ties, and the user's."""
-    noise = priors.noise_floor**2 + tie_noise(priors, y)
+def known_noise(priors: Priors, y: Array, known: Array | None, scale: float, among: Array | None = None) -> Array:
+    """Noise variances known before the fit on the standardised scale, ``(n,)``: floor, ties, and the user's.
+
+    Which values are tied is seen ``among`` other outputs where ``y`` is but a part of them.
+    """
+    others = y if among is None else among
+    ties = priors.tie_noise**2 * np.isin(y, others[saturated(others) > 0]).astype(float)
+    noise: Array = priors.noise_floor**2 + ties
     return noise if known is None else noise + known / scale**2
 
 

@@ -6,7 +6,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 #: Values that a stored field may have, by the type that it is declared with.
-_KINDS: dict[str, Any] = {"bool": bool, "int": int, "float": int | float, "float | None": int | float | None}
+_KINDS: dict[str, Any] = {
+    "bool": bool,
+    "int": int,
+    "float": int | float,
+    "float | None": int | float | None,
+    "int | None": int | None,
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,10 @@ class Diagnostics:
     chance_missed: float | None = None  # that a better mode was missed; ``None`` where nothing was searched for
     dimension_evidence: dict[int, float] = field(default_factory=dict)  # of Linear("auto")
     warnings: tuple[str, ...] = ()
+    n_rows: int | None = None  # that the fit saw, where the belief keeps a sample of them
+    waves: int = 0  # functions of the finite basis; 0 where the process is exact
+    mean_error: float | None = None  # of the basis against the exact process, in standard deviations of ``y``
+    std_error: float | None = None  # and of standard deviations, relative
 
     def after(self, first: Diagnostics) -> Diagnostics:
         """The same of a fit that followed the modes of a ``first`` one, which says what was searched for, and how."""

@@ -10,7 +10,7 @@ import numpy as np
 from ridgeway.belief.directions import Directions
 from ridgeway.blas import blas_threads
 from ridgeway.gp.linear import Linear
-from ridgeway.gp.process import N_GLOBAL, Data, condition, mean_slopes
+from ridgeway.gp.process import N_GLOBAL, Data, condition
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -82,14 +82,15 @@ def shares(belief: Belief, R: Array) -> Array:
     conditioned anew on each draw; scales and noise are those of the best mode.
     """
     gp, rotates = belief.components[0].gp, belief.model.has_directions
-    X = belief.space.scaling.scaled(belief.X)
+    given = gp.given
+    X = belief.space.scaling.scaled(belief.X[: given.n])
     result = np.empty((R.shape[0], X.shape[1]))
     with blas_threads(X.shape[0]):
         for i, rows in enumerate(R):
             U = X @ rows.T if rotates else X * np.diagonal(rows)
             flat = np.concatenate([np.eye(U.shape[1]).ravel(), gp.theta[-N_GLOBAL:]])
-            drawn = condition(Linear(U.shape[1]), belief.kernel, Data(U, gp.data.y, gp.data.noise), flat)
-            root: Array = np.linalg.qr(mean_slopes(drawn), mode="r")  # type: ignore[assignment]  # an array in this mode
+            drawn = condition(Linear(U.shape[1]), belief.kernel, Data(U, given.y, given.noise), flat)
+            root: Array = np.linalg.qr(drawn.mean_slopes(), mode="r")  # type: ignore[assignment]  # an array in this mode
             slopes = root @ rows if rotates else root * np.diagonal(rows)
             squares = np.sum(slopes**2, axis=0)
             total = squares.sum()

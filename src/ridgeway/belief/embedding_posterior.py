@@ -13,7 +13,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ridgeway.gp.embeddings import Embedding
-from ridgeway.gp.process import mean_slopes
 from ridgeway.gp.rowspace import RowSpace
 from ridgeway.inference.mixture import Component
 from ridgeway.types import Array, Inputs
@@ -138,7 +137,7 @@ class Directional:
     @cached_property
     def activity(self) -> Array:
         """Mean outer product of the predictive mean's slopes along the rows that are used, ``(rank, rank)``."""
-        slopes = mean_slopes(self.best.gp) @ self._rotation.T
+        slopes = self.best.gp.mean_slopes() @ self._rotation.T
         return slopes.T @ slopes / slopes.shape[0]
 
     @property

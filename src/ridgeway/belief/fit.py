@@ -13,10 +13,13 @@ import numpy as np
 from ridgeway import checks, columns
 from ridgeway import names as _names
 from ridgeway import progress as progresses
-from ridgeway.belief import data_notes, transfer
+from ridgeway.belief import data_notes, row_blocks, streamed, transfer
+from ridgeway.belief.approximation import Plan, planned
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.fit_task import FitTask
+from ridgeway.belief.many_rows import PART, ManyRowsTask
 from ridgeway.belief.robust import Hypothesis, fit_robustly
+from ridgeway.belief.row_blocks import Blocks
 from ridgeway.belief.sampling import sampled
 from ridgeway.belief.suspects import suspects
 from ridgeway.blas import blas_threads
@@ -28,11 +31,12 @@ from ridgeway.gp.length_scales import Diagonal, Isotropic
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
+from ridgeway.gp.row_source import ArrayRows
 from ridgeway.gp.scaling import InputScaling, OutputScaling, is_constant
 from ridgeway.inference import left_out
 from ridgeway.inference.nuts import Nuts
 from ridgeway.inference.settings import EFFORTS, SearchSettings
-from ridgeway.types import GivenProgress, RandomState
+from ridgeway.types import GivenProgress, Progress, RandomState
 
 INFERENCES = ("nested", "map", "nuts")
 _LARGEST_RATIO = 1e300  # of a known noise variance to that of y, beyond which floating point ends
@@ -40,7 +44,7 @@ _LARGEST_RATIO = 1e300  # of a known noise variance to that of y, beyond which f
 
 def fit(
     X: Any,
-    y: Any,
+    y: Any = None,
     embedding: Embedding = Linear(2),  # noqa: B008 - frozen
     kernel: str | Kernel = "se",
     inference: str | Nuts = "nested",
@@ -59,6 +63,7 @@ def fit(
     names: Sequence[str] | None = None,
     units: Sequence[str | None] | None = None,
     robust: bool = True,
+    approximation: str = "auto",
 ) -> Belief:
     """Fit the posterior over an embedding and the function on it.
 
@@ -67,8 +72,11 @@ def fit(
     X : (n, D) array, DataFrame or scipy.sparse matrix, in any units
         The column names of a table are kept: what the belief is asked later about a table with the same columns in
         another order is answered rightly, and other columns are refused.
-        Arrays above 256 MB are kept by reference: do not change them afterwards.
+        Arrays above 256 MB are kept by reference: do not change them afterwards. Rows that do not fit into memory
+        come as Parquet files (paths, with ``*`` if there are many), as a Dask array or table, or as batches: pairs
+        ``(X, y)`` in a list, or from a function that returns an iterator.
     y : (n,) array, in any units
+        The name of a column where ``X`` is Parquet files or a Dask table; nothing beside batches.
     embedding
         ``Linear(d)``, ``Linear("auto")``, ``Diagonal()`` or ``Isotropic()``.
     kernel
@@ -112,7 +120,12 @@ def fit(
         order of ``names``.
     robust
         Whether an observation that does not fit the others gets a noise of its own, so that it has hardly any
-        influence; ``belief.suspects`` and a warning name it. ``False`` takes all at their word.
+        influence; ``belief.suspects`` and a warning name it. ``False`` takes all at their word, and so does a finite
+        basis.
+    approximation
+        ``"exact"`` costs the cube of the number of rows. ``"features"`` takes a finite basis of waves over the
+        embedding, at a cost in proportion to the rows, and says in ``belief.diagnostics`` how far it is from exact.
+        ``"auto"`` is exact up to 3,000 rows, and says so before it begins where it is not.
 
     Examples
     --------
@@ -122,6 +135,28 @@ def fit(
     >>> belief.embedding.shape
     (1, 5)
     """
+    blocks = row_blocks.opened(X, y)
+    if blocks is not None:
+        given = {
+            "kernel": kernel,
+            "inference": inference,
+            "marginal": marginal,
+            "bounds": bounds,
+            "standardize": standardize,
+            "priors": priors,
+            "noise_variance": noise_variance,
+            "initial": initial,
+            "random_state": random_state,
+            "n_starts": n_starts,
+            "progress": progress,
+            "effort": effort,
+            "n_jobs": n_jobs,
+            "settings": settings,
+            "names": names,
+            "units": units,
+            "approximation": approximation,
+        }
+        return _fit_blocks(blocks, embedding, given)
     names = _names.checked(columns.names_of(X) if names is None else names)
     X = checks.owned(checks.inputs(X, finite=False, names=names))
     extent = checks.finite_range(X)
@@ -143,15 +178,19 @@ def fit(
     scaling = InputScaling.from_range(*extent) if box is None else InputScaling.from_bounds(*box)
     sampler = Nuts() if inference == "nuts" else inference if isinstance(inference, Nuts) else None
     earlier = None if initial is None else (initial.X, initial.space)
+    resolved = kernels.resolve(kernel)
+    plan = planned(approximation, n, D, embedding, resolved, inference)
+    _announce(plan, say)
+    part = rng.choice(n, min(n, PART), replace=False) if plan.features else slice(None)
     with blas_threads(n):
-        space = transfer.row_space(X, scaling, embedding, earlier)
+        space = transfer.row_space(X[part], scaling, embedding, None if plan.features else earlier)
     task = FitTask(
-        X=X,
-        y=y,
-        known=known,
+        X=X[part],
+        y=y[part],
+        known=known if known is None else known[part],
         space=space,
         output=output,
-        kernel=kernels.resolve(kernel),
+        kernel=resolved,
         priors=priors or Priors(),
         inference="nested" if sampler is not None else str(inference),
         marginal=marginal or ("mgp" if sampler is None else "samples"),
@@ -166,8 +205,12 @@ def fit(
     )
     once = partial(_fitted, embedding)
     try:
-        chosen = fit_robustly(task, initial, once) if robust else Hypothesis(task, once(task, initial))
-        belief = _with_suspects(chosen.task, _checked(chosen, initial))
+        if plan.features:
+            rows = ArrayRows(X, y, task.noise(y, known), scaling, output)
+            belief = ManyRowsTask(task, rows).belief(embedding, initial)
+        else:
+            chosen = fit_robustly(task, initial, once) if robust else Hypothesis(task, once(task, initial))
+            belief = _with_suspects(chosen.task, _checked(chosen, initial))
         if sampler is not None:
             with blas_threads(n):
                 belief = sampled(belief, sampler, say)
@@ -178,6 +221,64 @@ def fit(
     for note in belief.diagnostics.warnings:
         warnings.warn(note, RidgewayWarning, stacklevel=2)
     return belief
+
+
+def _fit_blocks(blocks: Blocks, embedding: Embedding, given: dict[str, Any]) -> Belief:
+    """:func:`fit` of rows that never come together."""
+    kernel, say = kernels.resolve(given["kernel"]), progresses.given(given["progress"])
+    if say is not None:
+        say("reading all rows once")
+    seen = blocks.total(streamed.survey, streamed.together)
+    n, D = seen.n, seen.lower.shape[0]
+    names = _names.checked(blocks.names if given["names"] is None else given["names"], D)
+    units = _names.checked_units(given["units"], D)
+    check_model(embedding, given["inference"], given["marginal"], given["priors"], D)
+    _check_start(given["initial"], given["n_starts"], D, names)
+    known = checks.noise_variance(given["noise_variance"], 1)  # one number for all rows
+    box = checks.bounds(given["bounds"], D)
+    plan = planned(given["approximation"], n, D, embedding, kernel, given["inference"], streamed=True)
+    _announce(plan, say)
+    rng = checks.generator(given["random_state"])
+    X, y = streamed.sample(blocks, n, min(n, PART), rng)
+    checks.variation(y)
+    output = seen.scaling(given["standardize"])
+    scaling = InputScaling.from_range(seen.lower, seen.upper) if box is None else InputScaling.from_bounds(*box)
+    with blas_threads(n):
+        space = transfer.row_space(X, scaling, embedding, None)
+    task = FitTask(
+        X=X,
+        y=y,
+        known=None if known is None else np.full(y.shape[0], known[0]),
+        space=space,
+        output=output,
+        kernel=kernel,
+        priors=given["priors"] or Priors(),
+        inference="nested",
+        marginal=given["marginal"] or "mgp",
+        seed=int(rng.integers(2**31)),
+        n_starts=given["n_starts"],
+        notes=tuple(data_notes.notes(X, y, None, (seen.lower, seen.upper))),
+        progress=say,
+        settings=given["settings"] or search_settings(given["effort"]),
+        seconds=np.inf if isinstance(given["effort"], str) else float(given["effort"]),
+        n_jobs=checks.count(given["n_jobs"], "n_jobs", 1),
+        standardize=given["standardize"],
+    )
+    rows = streamed.BlockRows(blocks, n, scaling, output, task.noise_rule())
+    belief = ManyRowsTask(task, rows).belief(embedding, given["initial"])
+    if given["progress"] is True:
+        progresses.clear(say)
+    for note in belief.diagnostics.warnings:
+        warnings.warn(note, RidgewayWarning, stacklevel=3)
+    return replace(belief, names=names, units=units)
+
+
+def _announce(plan: Plan, say: Progress | None) -> None:
+    """Say what a fit will do and cost, before it begins; a warning where it was not asked to be approximate."""
+    if plan.features and plan.is_automatic:
+        warnings.warn(plan.sentence, RidgewayWarning, stacklevel=3)
+    if say is not None:
+        say(plan.sentence)
 
 
 def search_settings(effort: Any) -> SearchSettings:

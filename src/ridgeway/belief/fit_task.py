@@ -8,10 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from ridgeway.belief import data_notes, transfer
+from ridgeway.belief import approximation, data_notes, transfer
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.belief.processes import in_processes
+from ridgeway.belief.streamed import Noise
 from ridgeway.blas import blas_threads
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
@@ -22,7 +23,7 @@ from ridgeway.gp.priors import Priors
 from ridgeway.gp.process import Data
 from ridgeway.gp.rowspace import RowSpace, reduced
 from ridgeway.gp.scaling import OutputScaling, is_constant
-from ridgeway.inference import joint, nested, starts
+from ridgeway.inference import joint, many_rows, nested, starts
 from ridgeway.inference.mixture import Inferred, KnownMode
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import DEFAULT, SearchSettings
@@ -108,7 +109,7 @@ class FitTask:
             output=self.output,
             components=found.components,
             log_evidence=found.log_evidence - posterior.data.n * float(np.log(self.output.scale)),
-            diagnostics=_diagnosed(found, self.space, self.notes, misfit * self.output.scale),
+            diagnostics=diagnosed(found, self.space, self.notes, misfit * self.output.scale),
             inference=self.inference,
             marginal=self.marginal,
             seed=self.seed,
@@ -120,12 +121,23 @@ class FitTask:
     def posterior(self, embedding: Embedding, misfit: float) -> Posterior:
         """The posterior of this embedding's parameters, scales and noise."""
         priors = data_notes.raised_floor(self.priors, self.y, misfit)
-        noise = data_notes.known_noise(priors, self.y, self.known, self.output.scale)
+        noise = self.noise(self.y, self.known, misfit)
         if self.own is not None:
             noise = noise + self.own / self.output.scale**2
         Z, _ = reduced(embedding, self.space.Z, np.zeros(self.y.shape[0]))
         data = Data(np.ascontiguousarray(Z), self.output.scaled(self.y), noise)
         return Posterior(embedding, self.kernel, data, priors, self.X.shape[1])
+
+    def noise(self, y: Array, known: Array | None, misfit: float = 0.0) -> Array:
+        """Noise variances on the standardised scale, known beforehand, of outputs like those of the task."""
+        priors = data_notes.raised_floor(self.priors, self.y, misfit)
+        return data_notes.known_noise(priors, y, known, self.output.scale, self.y)
+
+    def noise_rule(self) -> Noise:
+        """The same as a rule for any output, where the user knows of no noise or of one for all."""
+        priors = data_notes.raised_floor(self.priors, self.y, 0.0)
+        base = priors.noise_floor**2 + (0.0 if self.known is None else float(self.known[0]) / self.output.scale**2)
+        return Noise(base, np.unique(self.y[data_notes.saturated(self.y) > 0]), priors.tie_noise**2)
 
     def _inferred(
         self, posterior: Posterior, modes: tuple[KnownMode, ...], share: float | None, searched_rank: int
@@ -145,15 +157,26 @@ class FitTask:
             n_starts = settings.warm_starts if little else full_search(min(n, settings.subset), settings)
         if share is not None:
             n_starts = max(1, round(share * n_starts))
+        by_waves = n > settings.many_rows and self.inference == "nested" and not approximation.obstacle(posterior)
+        n_ranks = len(nested.ranks(posterior))
         if n <= settings.subset or n_starts <= settings.warm_starts:
+            known = [mode for mode in modes if not mode.is_spare]
+            if by_waves and known and not any(mode.posterior.is_line for mode in known):
+                return many_rows.infer_exactly(posterior, known, n_ranks, run)
             return infer(posterior, n_starts, modes, run, searched_rank)
+        if by_waves:  # few modes are left with so many rows, and following one is cheap
+            n_starts = min(n_starts, settings.many_rows_climbs)
+            run.settings = settings = replace(settings, n_finalists=settings.many_rows_finalists)
         # Modes are found on a part of the data at a fraction of the cost, then followed on all.
         part = posterior.data.rows(run.rng.choice(n, settings.subset, replace=False))
         on_part = [replace(mode, posterior=replace(mode.posterior, data=part)) for mode in modes]
         first = infer(replace(posterior, data=part), n_starts, on_part, run, searched_rank)
         best = first.components[: settings.subset_modes]
         followed = [KnownMode(replace(c.posterior, data=posterior.data), c.gp.theta) for c in best]
-        found = infer(posterior, 0, followed, run)
+        if by_waves and not any(mode.posterior.is_line for mode in followed):
+            found = many_rows.infer_exactly(posterior, followed, n_ranks, run)
+        else:
+            found = infer(posterior, 0, followed, run)
         return replace(
             found,
             n_starts=first.n_starts,
@@ -165,7 +188,8 @@ class FitTask:
         )
 
 
-def _diagnosed(found: Inferred, space: RowSpace, notes: tuple[str, ...], misfit: float) -> Diagnostics:
+def diagnosed(found: Inferred, space: RowSpace, notes: tuple[str, ...], misfit: float) -> Diagnostics:
+    """How an inference went, with what a user should know of it."""
     gp = found.components[0].gp
     diagnostics = Diagnostics(
         converged=found.converged,

@@ -31,7 +31,7 @@ class ProcessDraw(NamedTuple):
 
 def at_modes(belief: Belief) -> list[ProcessDraw]:
     """The process at each mode, in the order of the belief's components."""
-    return [_drawn(belief, c, c.gp, None) for c in belief.components]
+    return [_drawn(belief, c, c.gp.condensed(), None) for c in belief.components]
 
 
 def draws(belief: Belief, n: int, rng: np.random.Generator) -> list[ProcessDraw]:
@@ -42,7 +42,7 @@ def draws(belief: Belief, n: int, rng: np.random.Generator) -> list[ProcessDraw]
     with blas_threads(belief.y.shape[0]):
         for i, (component, count) in enumerate(zip(belief.components, counts, strict=True)):
             for theta in _thetas(belief, i, int(count), rng):
-                result.append(_drawn(belief, component, component.posterior.condition(theta), rng))
+                result.append(_drawn(belief, component, component.gp.at_draw(component.posterior, theta, rng), rng))
     return result
 
 
@@ -51,6 +51,8 @@ def _thetas(belief: Belief, i: int, n: int, rng: np.random.Generator) -> Array:
     component = belief.components[i]
     if n == 0:
         return np.zeros((0, component.gp.theta.shape[0]))
+    if belief.diagnostics.waves:  # with so many rows the posterior is the Gaussian
+        return component.gp.theta + rng.standard_normal((n, component.factor.shape[1])) @ component.factor.T
     if belief.draws is not None:
         weighted = belief.draws[i]
     else:

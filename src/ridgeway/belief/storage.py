@@ -14,16 +14,17 @@ from scipy import sparse
 
 from ridgeway import checks, files
 from ridgeway import names as _names
-from ridgeway.belief import archive
+from ridgeway.belief import archive, stored_features
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.belief.suspects import Suspect
 from ridgeway.gp import kernels
 from ridgeway.gp.embeddings import Embedding
+from ridgeway.gp.feature_process import FeatureProcess
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.length_scales import Diagonal, Isotropic
 from ridgeway.gp.linear import Linear
-from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.posterior import Posterior, Process
 from ridgeway.gp.priors import Priors
 from ridgeway.gp.process import LARGEST, LOG_OUTPUT_SCALE, N_GLOBAL, Data
 from ridgeway.gp.rowspace import RowSpace
@@ -35,7 +36,8 @@ from ridgeway.inference.settings import DEFAULT
 from ridgeway.types import Array, Inputs
 
 FORMAT = 3
-READABLE = (1, 2, 3)  # format 1 says nothing about the models of components, formats 1 and 2 nothing about names
+FORMAT_OF_FEATURES = 4  # the same with a finite basis, which earlier versions cannot read
+READABLE = (1, 2, 3, 4)  # format 1 says nothing about the models of components, formats 1 and 2 nothing about names
 _INFERENCES = ("nested", "map", "nuts")
 _LARGEST_STANDARDISED = 1e100  # of inputs, outputs and spreads in units of order 1: far beyond any belief's
 _ROUNDING = 1e-6  # of weights that sum to 1
@@ -73,8 +75,9 @@ def from_bytes(content: bytes, kernel: Kernel | None = None, X: Array | None = N
 
 def _to_arrays(belief: Belief) -> dict[str, Any]:
     posterior, space = belief.posterior, belief.space
+    features = {i: c.gp for i, c in enumerate(belief.components) if isinstance(c.gp, FeatureProcess)}
     header = {
-        "format": FORMAT,
+        "format": FORMAT_OF_FEATURES if features else FORMAT,
         "embedding": belief.model.to_dict(),
         "kernel": kernels.to_dict(belief.kernel),
         "priors": asdict(posterior.priors),
@@ -92,6 +95,7 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
         "names": belief.names,
         "units": belief.units,
         "suspects": [asdict(suspect) for suspect in belief.suspects],
+        "features": [stored_features.described(gp) for gp in features.values()],
     }
     arrays: dict[str, Any] = {
         "header": np.array(json.dumps(header, default=float)),
@@ -109,6 +113,8 @@ def _to_arrays(belief: Belief) -> dict[str, Any]:
             arrays |= _inputs_to_arrays("rows", space.rows)
     for i, c in enumerate(belief.components):
         arrays[f"theta_{i}"], arrays[f"factor_{i}"] = c.gp.theta, c.factor
+    for i, gp in features.items():
+        arrays |= stored_features.to_arrays(gp, i)
     if belief.population:
         arrays["population"] = np.stack(belief.population)
     for i, draws in enumerate(belief.draws or ()):
@@ -160,6 +166,8 @@ def _belief(header: dict[str, Any], arrays: dict[str, Any], kernel: Kernel) -> B
     assert noise is not None
     data, priors = Data(arrays["Z"], output.scaled(y), noise), priors_from_dict(header["priors"])
     posterior = Posterior(embedding, kernel, data, priors, D)
+    if header["format"] == FORMAT_OF_FEATURES:
+        posterior = replace(posterior, data=stored_features.data(data, header["features"][0]))
     components = tuple(_component(header, arrays, i, posterior) for i in range(len(header["weights"])))
     weights = np.array([c.weight for c in components])
     if not (np.all(weights >= 0.0) and abs(weights.sum() - 1.0) < _ROUNDING):
@@ -213,8 +221,12 @@ def _component(header: dict[str, Any], arrays: dict[str, Any], i: int, posterior
     model = line_model.model(posterior) if is_line else replace(posterior, embedding=embedding)
     _check_shape(f"theta_{i}", theta, (model.n_parameters + N_GLOBAL,))
     _check_shape(f"factor_{i}", factor, (theta.shape[0], None), _LARGEST_STANDARDISED)
-    gp = model.condition(theta)
-    if not np.isfinite(gp.alpha).all():
+    gp: Process
+    if header["format"] == FORMAT_OF_FEATURES:
+        gp = stored_features.process(model, theta, arrays, i, header["features"][i])
+    else:
+        gp = model.condition(theta)
+    if not np.isfinite(gp.fitted()).all():
         raise ValueError(f"its component {i} has no finite prediction")
     weight, evidence = _finite(header["weights"][i], "weights"), _finite(header["evidences"][i], "evidences")
     return Component(model, gp, factor, weight, evidence)

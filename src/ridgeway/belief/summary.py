@@ -18,7 +18,7 @@ _BAR = 24
 
 def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) -> str:
     """Scales, the inputs that matter most, and how far to trust it; at most 80 columns wide."""
-    n, D = belief.X.shape
+    n, D = belief.n_rows, belief.X.shape[1]
     top = checks.count(top, "top", 1)
     if names is not None and len(names) != D:
         raise ValueError(f"names must have one entry for each of the {D} inputs, got {len(names)}")

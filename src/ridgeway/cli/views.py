@@ -18,7 +18,7 @@ from ridgeway.campaign.stopping import Advice, about_directions
 from ridgeway.campaign.store import now
 from ridgeway.campaign.transitions import age
 from ridgeway.campaign.trial import Trial
-from ridgeway.cli import numbers
+from ridgeway.cli import bulk, numbers
 from ridgeway.cli.common import (
     DEFAULT,
     Comma,
@@ -138,9 +138,16 @@ def predict(
     Examples:
       ridgeway predict grid.csv
       ridgeway predict grid.csv -o predicted.xlsx
+      ridgeway predict big.parquet -o out.parquet    # larger than memory, some rows at a time
     """
     check_new(output, force)
     check_comma(comma, output, shape)
+    if output is not None and bulk.is_bulk(file, output):
+        campaign = opened(where, name)
+        with shown_progress(campaign):
+            n = bulk.predict(campaign, file, output)
+        say(f"Wrote {n:,} rows to {output}.")
+        return
     campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
     with shown_progress(campaign):

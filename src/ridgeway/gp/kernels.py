@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.special import gammaln, kve
 
 from ridgeway.types import Array
 
@@ -61,6 +62,10 @@ class SquaredExponential:
         """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``."""
         return rng.standard_normal((n, d))
 
+    def spectral_density(self, omega: Array, d: int) -> Array:
+        """Density of its frequencies in ``d`` dimensions, at their lengths ``omega``."""
+        return np.exp(-0.5 * omega**2) / (2.0 * np.pi) ** (0.5 * d)
+
 
 @dataclass(frozen=True)
 class Matern32:
@@ -84,6 +89,10 @@ class Matern32:
         """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``: Student's t of 3 degrees."""
         return rng.standard_normal((n, d)) * np.sqrt(3.0 / rng.chisquare(3.0, (n, 1)))
 
+    def spectral_density(self, omega: Array, d: int) -> Array:
+        """Density of its frequencies in ``d`` dimensions, at their lengths ``omega``."""
+        return _student_density(omega, 3.0, d)
+
 
 @dataclass(frozen=True)
 class Matern52:
@@ -103,6 +112,10 @@ class Matern52:
     def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
         """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``: Student's t of 5 degrees."""
         return rng.standard_normal((n, d)) * np.sqrt(5.0 / rng.chisquare(5.0, (n, 1)))
+
+    def spectral_density(self, omega: Array, d: int) -> Array:
+        """Density of its frequencies in ``d`` dimensions, at their lengths ``omega``."""
+        return _student_density(omega, 5.0, d)
 
 
 @dataclass(frozen=True)
@@ -130,6 +143,21 @@ class RationalQuadratic:
         """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``: a scale mixture of Gaussians."""
         return rng.standard_normal((n, d)) * np.sqrt(rng.gamma(self.shape, 1.0 / self.shape, (n, 1)))
 
+    def spectral_density(self, omega: Array, d: int) -> Array:
+        """Density of its frequencies in ``d`` dimensions, at their lengths ``omega``."""
+        # Gaussians of variance t mixed over t ~ Gamma(shape, 1 / shape): a modified Bessel function.
+        a, order = self.shape, self.shape - 0.5 * d
+        x = np.maximum(np.sqrt(2.0 * a) * omega, 1e-6)  # at 0 it may be infinite, where it can be integrated still
+        log_front = a * np.log(a) - gammaln(a) - 0.5 * d * np.log(2.0 * np.pi) + np.log(2.0)
+        result: Array = np.exp(log_front + order * np.log(x / (2.0 * a)) - x) * kve(order, x)
+        return result
+
+
+def _student_density(omega: Array, degrees: float, d: int) -> Array:
+    """Student's t in ``d`` dimensions: the spectrum of a Matérn kernel of smoothness ``degrees / 2``."""
+    log_front = gammaln(0.5 * (degrees + d)) - gammaln(0.5 * degrees) - 0.5 * d * np.log(np.pi * degrees)
+    return np.exp(log_front - 0.5 * (degrees + d) * np.log1p(omega**2 / degrees))
+
 
 @runtime_checkable
 class SpectralKernel(Kernel, Protocol):
@@ -137,6 +165,21 @@ class SpectralKernel(Kernel, Protocol):
 
     def frequencies(self, n: int, d: int, rng: np.random.Generator) -> Array:
         """``n`` draws from its spectral density in ``d`` dimensions, ``(n, d)``."""
+
+
+@runtime_checkable
+class DensityKernel(Kernel, Protocol):
+    """A kernel whose spectral density is known, and so a basis of waves for its functions."""
+
+    def spectral_density(self, omega: Array, d: int) -> Array:
+        """Density of its frequencies in ``d`` dimensions, at their lengths ``omega``."""
+
+
+def with_density(kernel: Kernel) -> DensityKernel:
+    """``kernel``, if its functions have a basis of waves."""
+    if not isinstance(kernel, DensityKernel):
+        raise TypeError(f'kernel must have spectral_density() for approximation="features", got {kernel!r}')
+    return kernel
 
 
 def spectral(kernel: Kernel) -> SpectralKernel:

@@ -1,20 +1,22 @@
 """The log likelihood's gradient and exact Hessian in all hyperparameters jointly.
 
 ``theta = [embedding parameters, log output scale, log noise, mean, log scale]``; the last
-is a parameter of the prior alone, so its derivatives here are zero.
+is a parameter of the prior alone, so its derivatives here are zero. Another kind of process registers its own.
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP
+from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL
 from ridgeway.types import Array
 
 
-def gradient(gp: ConditionedGP) -> Array:
+@singledispatch
+def gradient(gp: Any) -> Array:
     """Gradient of ``log p(y | X, theta)`` (paper eq. 4, first line), ``(P + 4,)``."""
     result = np.zeros(gp.theta.shape[0])
     result[:-N_GLOBAL] = gp.embedding.contract(gp, 0.5 * gp.W)
@@ -24,7 +26,8 @@ def gradient(gp: ConditionedGP) -> Array:
     return result
 
 
-def hessian(gp: ConditionedGP) -> Array:
+@singledispatch
+def hessian(gp: Any) -> Array:
     """Hessian of ``log p(y | X, theta)`` (paper eq. 4, second line), ``(P + 4, P + 4)``.
 
     The embedding's own block is its closed form; every block that mixes in the output

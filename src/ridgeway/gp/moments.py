@@ -14,7 +14,8 @@ that fit the cache, so memory does not grow with their number.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from functools import singledispatch
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
@@ -65,7 +66,8 @@ def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:
     return gp.mean + k @ gp.alpha, variance, Candidates(Z, U, k, K1, g2, a)
 
 
-def plain(gp: ConditionedGP, Z: Array) -> tuple[Array, Array]:
+@singledispatch
+def plain(gp: Any, Z: Array) -> tuple[Array, Array]:
     """Mean and variance of ``f`` given ``theta`` alone."""
     gamma2 = gp.output_variance
     k = gamma2 * gp.kernel.value(cdist(gp.embedding.project(gp.parameters, Z), gp.U, "sqeuclidean"))
@@ -91,6 +93,24 @@ def moment_gradients(
     dV[:, LOG_NOISE] = 2.0 * sigma2 * np.einsum("mn,mn->m", at.a, at.a)
     dm[:, MEAN] = 1.0 - at.a.sum(axis=1)
     return dm, dV, own.mean_u, own.variance_u
+
+
+class Slopes(NamedTuple):
+    """Mean and variance of ``f`` given ``theta`` at ``M`` points, with their derivatives."""
+
+    mean: Array  # (M,)
+    variance: Array  # (M,)
+    mean_by_theta: Array  # (M, P + 4)
+    variance_by_theta: Array  # (M, P + 4)
+    mean_by_input: Array  # (M, d) in the embedded input
+    variance_by_input: Array  # (M, d)
+
+
+@singledispatch
+def slopes(gp: Any, Z: Array) -> Slopes:
+    """Mean and variance at ``Z (M, r)`` with all their derivatives; another kind of process registers its own."""
+    mean, V, candidates = predictive(gp, Z)
+    return Slopes(mean, V, *moment_gradients(gp, V, mean, candidates))
 
 
 #: Weights of ``V``, ``|∂m F|²`` and ``|∂V F|² / V`` in the marginal variance (paper eq. 19 and the remark below it).
@@ -126,9 +146,7 @@ def from_parameters(by_theta: Array, by_input: Array, unexplored: Array) -> Arra
     return _squared_rows(by_theta) + unexplored * _squared_rows(by_input)
 
 
-def moments(
-    gp: ConditionedGP, factor: Array, Z: Array, rho: Array, prior_variance: float, marginal: Marginal
-) -> Moments:
+def moments(gp: Any, factor: Array, Z: Array, rho: Array, prior_variance: float, marginal: Marginal) -> Moments:
     """Mean and marginal variance of ``f`` at ``Z (M, r)``.
 
     ``factor (P + 4, q)`` is any ``F`` with ``F Fᵀ`` the covariance of ``theta``; ``rho (M,)``
@@ -137,15 +155,14 @@ def moments(
     """
     m = Z.shape[0]
     mean, variance, conditional = np.empty(m), np.empty(m), np.empty(m)
-    step = block_size(gp.data.n, gp.theta.shape[0])
+    step = block_size(gp.width, gp.theta.shape[0])
     for start in range(0, m, step):
         at = slice(start, min(start + step, m))
         if marginal == "map":
             mean[at], conditional[at] = plain(gp, Z[at])
             continue
-        block_mean, V, candidates = predictive(gp, Z[at])
-        mean[at], conditional[at] = block_mean, V
-        dm, dV, dm_u, dV_u = moment_gradients(gp, V, block_mean, candidates)
+        mean[at], V, dm, dV, dm_u, dV_u = slopes(gp, Z[at])
+        conditional[at] = V
         unexplored = prior_variance * rho[at]
         from_mean = from_parameters(dm @ factor, dm_u, unexplored)
         from_variance = from_parameters(dV @ factor, dV_u, unexplored)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ridgeway.gp import likelihood
+from ridgeway.gp import feature_likelihood, feature_moments, likelihood  # noqa: F401 - to register a process
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.priors import Priors, parameter_prior
-from ridgeway.gp.process import LOG_SCALE, N_GLOBAL, ConditionedGP, Data, condition
+from ridgeway.gp.process import LOG_SCALE, N_GLOBAL
 from ridgeway.types import Array
+
+#: A process conditioned on data: a ConditionedGP, or a FeatureProcess, which predicts as well but has no (N, N) matrix.
+Process = Any
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -21,7 +24,7 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 class Evaluation(NamedTuple):
     """``log p(y, theta)`` and its gradient at one ``theta``, with the process they came from."""
 
-    gp: ConditionedGP
+    gp: Process
     log_density: float
     gradient: Array
 
@@ -35,7 +38,7 @@ class Posterior:
 
     embedding: Embedding
     kernel: Kernel
-    data: Data
+    data: Any  # a Data, or a FeatureData of many rows
     priors: Priors
     D: int
     is_line: bool = False
@@ -52,11 +55,11 @@ class Posterior:
         """``log p(y, theta)``."""
         return self.log_density_of(self.condition(theta))
 
-    def condition(self, theta: Array) -> ConditionedGP:
+    def condition(self, theta: Array) -> Process:
         """The process with these hyperparameters, given the data."""
-        return condition(self.embedding, self.kernel, self.data, theta)
+        return self.data.condition(self.embedding, self.kernel, theta)
 
-    def log_density_of(self, gp: ConditionedGP) -> float:
+    def log_density_of(self, gp: Process) -> float:
         """``log p(y, theta)`` where ``gp`` stands."""
         return gp.log_likelihood() + self._log_prior(gp.theta)
 
@@ -67,7 +70,7 @@ class Posterior:
         gradient += likelihood.gradient(gp)
         return Evaluation(gp, gp.log_likelihood() + log_prior, gradient)
 
-    def hessian(self, gp: ConditionedGP) -> Array:
+    def hessian(self, gp: Process) -> Array:
         """Second derivatives of ``log p(y, theta)`` where ``gp`` stands; fixed ones have none."""
         H = likelihood.hessian(gp)
         theta, p = gp.theta, self.n_parameters

@@ -51,6 +51,10 @@ class Data:
         """Some of the observations, by index or mask."""
         return Data(self.Z[which], self.y[which], self.noise[which])
 
+    def condition(self, embedding: Embedding, kernel: Kernel, theta: Array) -> ConditionedGP:
+        """The process with these hyperparameters, given the data."""
+        return condition(embedding, kernel, self, theta)
+
 
 @dataclass(frozen=True)
 class ConditionedGP:
@@ -130,6 +134,35 @@ class ConditionedGP:
         n = self.data.n
         return float(-0.5 * r @ self.alpha - np.log(np.diagonal(self.L)).sum() - 0.5 * n * np.log(2.0 * np.pi))
 
+    @property
+    def given(self) -> Data:
+        """The data, or as few that say about the same of the mean."""
+        return self.data
+
+    def condensed(self) -> ConditionedGP:
+        """Itself; a process with a finite basis gives an exact one of few data here."""
+        return self
+
+    def at_draw(self, posterior: Any, theta: Array, rng: np.random.Generator) -> ConditionedGP:
+        """The process at other hyperparameters."""
+        result: ConditionedGP = posterior.condition(theta)
+        return result
+
+    @property
+    def width(self) -> int:
+        """Numbers that a prediction at one point is made of."""
+        return self.data.n
+
+    def fitted(self) -> Array:
+        """The predictive mean at the data, ``K alpha + mu``; a rotation of the embedding does not change it."""
+        return self.data.y - self.noise_diagonal * self.alpha
+
+    def mean_slopes(self) -> Array:
+        """Gradients of the predictive mean in ``u`` at the data, ``(N, d)``."""
+        weighted = self.K1 * self.alpha
+        result: Array = self.U * weighted.sum(axis=1)[:, None] - weighted @ self.U
+        return result
+
     def leave_one_out(self) -> tuple[Array, Array]:
         """Mean and variance of each observation given all others (Rasmussen & Williams 5.12)."""
         precision = np.diagonal(self.Ginv)
@@ -165,15 +198,3 @@ def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) ->
     return ConditionedGP(
         embedding, kernel, data, theta, U, S, K, (2.0 * gamma2) * g1, (4.0 * gamma2) * g2, L, alpha, relative * gamma2
     )
-
-
-def fitted(gp: ConditionedGP) -> Array:
-    """The predictive mean at the data, ``K alpha + mu``; a rotation of the embedding does not change it."""
-    return gp.data.y - gp.noise_diagonal * gp.alpha
-
-
-def mean_slopes(gp: ConditionedGP) -> Array:
-    """Gradients of the predictive mean in ``u`` at the data, ``(N, d)``."""
-    weighted = gp.K1 * gp.alpha
-    result: Array = gp.U * weighted.sum(axis=1)[:, None] - weighted @ gp.U
-    return result

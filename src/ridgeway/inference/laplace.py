@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
-from ridgeway.gp.posterior import Evaluation, Posterior
-from ridgeway.gp.process import LOG_SCALE, ConditionedGP
+from ridgeway.gp.posterior import Evaluation, Posterior, Process
+from ridgeway.gp.process import LOG_SCALE
 from ridgeway.inference import gauge, newton
 from ridgeway.inference.gauge import LOG_2PI
 from ridgeway.inference.settings import DEFAULT, NewtonSettings
@@ -20,7 +20,7 @@ class Laplace:
     """A Gaussian approximation of ``p(theta[inner] | y, rest of theta)`` and its evidence."""
 
     posterior: Posterior  # the model that it approximates
-    gp: ConditionedGP
+    gp: Process
     inner: Array  # (n,) indices of theta that the Gaussian is over
     log_density: float  # log p(y, theta) at the mode
     log_evidence: float  # with theta[inner] integrated out

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from ridgeway.gp import moments
-from ridgeway.gp.posterior import Posterior
-from ridgeway.gp.process import LOG_NOISE, ConditionedGP, fitted
+from ridgeway.gp.posterior import Posterior, Process
+from ridgeway.gp.process import LOG_NOISE
 from ridgeway.inference import evidence, starts
 from ridgeway.inference.laplace import Laplace, approximate
 from ridgeway.inference.mixture import Component, tempered
@@ -54,7 +54,7 @@ def doubtful(
     learned_noise = posterior.priors.log_noise[1] > 0
     if not posterior.embedding.has_directions or not learned_noise or y.shape[0] < settings.least_observations:
         return False
-    if np.var(fitted(best.gp)) < settings.explains_nothing * np.var(y):
+    if np.var(best.gp.fitted()) < settings.explains_nothing * np.var(y):
         return False
     all_noise = -0.5 * y.shape[0] * np.log(2.0 * np.pi * math.e * np.var(y))
     little = best.log_evidence - all_noise < settings.beyond_doubt * y.shape[0]
@@ -78,7 +78,7 @@ def check(
     return _compared(part, modes, noise[rows], rules.rounds if _has_many_turns(best, rules) else 1, run)
 
 
-def _has_many_turns(gp: ConditionedGP, settings: LeftOutSettings) -> bool:
+def _has_many_turns(gp: Process, settings: LeftOutSettings) -> bool:
     return bool(gp.U.std(axis=0).max() > settings.many_turns)
 
 

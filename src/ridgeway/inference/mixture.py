@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from ridgeway.gp.posterior import Posterior
-from ridgeway.gp.process import LOG_SCALE, N_GLOBAL, ConditionedGP, fitted
+from ridgeway.gp.posterior import Posterior, Process
+from ridgeway.gp.process import LOG_SCALE, N_GLOBAL
 from ridgeway.inference.laplace import Laplace
 from ridgeway.inference.population import Optimum, is_clear
 from ridgeway.inference.search_run import SearchRun
@@ -23,7 +23,7 @@ class Component:
     """One Gaussian of the mixture: the process at a mode, and ``F`` with ``F Fᵀ`` the covariance."""
 
     posterior: Posterior  # the model that this is a mode of: of its rank, or of straight lines
-    gp: ConditionedGP
+    gp: Process
     factor: Array  # (P + 4, q)
     weight: float
     log_evidence: float  # of the mode, with the prior of its rank
@@ -164,7 +164,7 @@ def summarise(
     best, newton = found[0].laplace, run.settings.newton
     disagreement = 0.0
     if len(found) > 1:
-        gap = fitted(best.gp) - fitted(found[1].laplace.gp)
+        gap = best.gp.fitted() - found[1].laplace.gp.fitted()
         disagreement = float(np.sqrt(np.mean(gap**2)))
     return Inferred(
         components=components,

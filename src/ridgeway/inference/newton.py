@@ -78,6 +78,18 @@ def find_mode(
     return at, objective.last_hessian if objective.last_hessian_at is at else None
 
 
+def refined(
+    posterior: Posterior, theta: Array, inner: Array, solve: Solve, settings: NewtonSettings = DEFAULT.newton
+) -> Evaluation:
+    """The mode that steps with a known curvature lead to from ``theta``; ``solve`` is the curvature's inverse."""
+    width = posterior.prior_width(theta)[inner]
+    objective = _Objective(posterior, theta, inner, width)
+    x = _with_known_curvature(
+        objective, theta[inner] / width, lambda gradient: solve(gradient / width) / width, settings
+    )
+    return objective.evaluate(x)
+
+
 def _with_known_curvature(objective: _Objective, x: Array, solve: Solve, settings: NewtonSettings) -> Array:
     """``x`` after steps with the curvature of a point nearby, as long as each takes most of the gradient away."""
     for _ in range(settings.reuse_steps):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ridgeway.gp.posterior import Posterior
-from ridgeway.gp.process import LOG_NOISE, LOG_SCALE, N_GLOBAL, fitted
+from ridgeway.gp.process import LOG_NOISE, LOG_SCALE, N_GLOBAL
 from ridgeway.inference.evidence import Nested
 from ridgeway.inference.laplace import Laplace
 from ridgeway.inference.settings import DEFAULT, ClimbSettings, PopulationSettings
@@ -34,7 +34,7 @@ def same(a: Laplace, b: Laplace, settings: PopulationSettings = DEFAULT.populati
     """Whether two modes are one, up to rotation: equal evidence, equal fits, and alike embeddings."""
     if abs(a.log_evidence - b.log_evidence) > settings.same_evidence:
         return False
-    fit_a, fit_b = fitted(a.gp), fitted(b.gp)
+    fit_a, fit_b = a.gp.fitted(), b.gp.fitted()
     if np.mean((fit_a - fit_b) ** 2) > settings.same_fit * max(float(np.var(fit_a)), 1e-6):
         return False
     return similarity(a, b) > settings.similar  # without noise all modes fit the data equally

@@ -324,6 +324,12 @@ class SearchSettings:
     subset: int = 400
     #: and how many of the modes found there are followed on all of them.
     subset_modes: int = 2
+    #: Observations above which modes are taken from the part to all of them with a finite basis,
+    many_rows: int = 1000
+    #: Climbs on that part where a finite basis takes modes to all rows: with so many rows few modes are left,
+    many_rows_climbs: int = 16
+    #: and the modes whose scales are optimised on the part.
+    many_rows_finalists: int = 2
     #: Largest dimension that ``Linear("auto")`` tries,
     largest_auto: int = 5
     #: and the share of a full search that it gives each before it goes on with the best.
