@@ -122,9 +122,8 @@ def _lightgbm(X: np.ndarray, y: np.ndarray, new: np.ndarray, d: int) -> tuple[np
 
 def _svgp(X: np.ndarray, y: np.ndarray, new: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
     """GPyTorch's sparse variational process on a learned linear projection, by Adam on batches, as its examples do."""
-    import torch
-
     import gpytorch
+    import torch
 
     torch.manual_seed(0)
     shift, scale = y.mean(), y.std()
