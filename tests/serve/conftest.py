@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ridgeway import Campaign
 from tests import campaign_workers as workers
 
-pytest.importorskip("starlette", reason="starlette is not installed: pip install 'ridgeway[serve]'")
-pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install 'ridgeway[serve]'")
-
-from ridgeway.serve.server import Server
-from tests.serve.pages import Visitor, served
+if TYPE_CHECKING:
+    from ridgeway.serve.server import Server
+    from tests.serve.pages import Visitor
 
 
 @pytest.fixture
@@ -27,6 +26,8 @@ def campaign(tmp_path: Path) -> Campaign:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One for all tests of a file: its campaign only ever gets more trials."""
+    from tests.serve.pages import served  # the library it needs is an extra
+
     made = workers.create(tmp_path_factory.mktemp("serve") / "c.sqlite", n_initial=500)
     made.ask(30)
     with served(made) as running:
@@ -35,6 +36,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def visitor(server: Server) -> Visitor:
+    from tests.serve.pages import Visitor
+
     found = Visitor(server)
     found.enter()
     return found

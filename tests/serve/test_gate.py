@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="starlette is not installed")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 
 from ridgeway.serve.gate import LARGEST, Doors, Keys
 from ridgeway.serve.server import Server
