@@ -1,3 +1,5 @@
+import os
+import signal
 import threading
 from functools import cache
 
@@ -75,11 +77,12 @@ def test_a_worker_that_dies_is_survived():
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
         distributed.Client(cluster) as client,
     ):
-        address = sorted(client.scheduler_info()["workers"])[0]
-        timer = threading.Timer(2.0, lambda: client.retire_workers([address]) if client.status == "running" else None)
+        victim = next(iter(client.run(os.getpid).values()))
+        timer = threading.Timer(1.0, os.kill, (victim, signal.SIGKILL))
         timer.start()
         same(fit(da.from_array(X, chunks=(300, 4)), da.from_array(y, chunks=300)))
-        timer.cancel()
+        timer.join()
+        assert victim not in client.run(os.getpid).values()
 
 
 def test_a_sample_does_not_depend_on_the_blocks():

@@ -16,6 +16,7 @@ APPROXIMATIONS = ("auto", "exact", "features")
 #: Rows up to which ``"auto"`` is exact: beyond, the cost of N³ is minutes.
 MOST_EXACT = 3000
 MOST_DIRECTIONS = 4
+_COSTLY = 1000  # rows from which an exact fit is
 _MATRICES = 9  # of N × N numbers that an exact fit holds at a time
 _MOST_PARAMETERS = 4000  # entries of the embedding, between all of which curvatures are computed
 
@@ -27,6 +28,7 @@ class Plan:
     features: bool
     sentence: str
     is_automatic: bool
+    is_costly: bool = True  # so that its cost is worth a sentence
 
 
 def planned(
@@ -42,7 +44,7 @@ def planned(
     if streamed and approximation == "exact":
         raise ValueError("approximation='exact' needs all rows in memory: pass arrays, or approximation='features'")
     if not wanted:
-        return Plan(False, _exact_sentence(n, in_the_way), approximation == "auto")
+        return Plan(False, _exact_sentence(n, in_the_way), approximation == "auto", n > _COSTLY)
     if in_the_way:
         raise ValueError(f"approximation='features' {in_the_way}")
     return Plan(True, _features_sentence(n, D, embedding), approximation == "auto" and not streamed)

@@ -277,7 +277,7 @@ def _announce(plan: Plan, say: Progress | None) -> None:
     """Say what a fit will do and cost, before it begins; a warning where it was not asked to be approximate."""
     if plan.features and plan.is_automatic:
         warnings.warn(plan.sentence, RidgewayWarning, stacklevel=3)
-    if say is not None:
+    if say is not None and plan.is_costly:
         say(plan.sentence)
 
 

@@ -38,10 +38,20 @@ def gradient(gp: FeatureProcess) -> Array:
         feature_sums.add,
     )
     result = np.zeros(gp.theta.shape[0])
-    result[:-N_GLOBAL] = (gp.basis.rotation.T @ by_rows).ravel()
+    result[:-N_GLOBAL] = _off_rotations(gp, (gp.basis.rotation.T @ by_rows).ravel())
     result[LOG_OUTPUT_SCALE] = gp.v @ gp.v - gp.basis.m + np.trace(gp.Ainv)
     result[LOG_NOISE] = gp.noise_variance * (squares - weights)
     result[MEAN] = errors
+    return result
+
+
+def _off_rotations(gp: FeatureProcess, by_parameters: Array) -> Array:
+    """A gradient without what is along rotations of the embedding.
+
+    These change nothing but what the basis neglects: a climb would follow that for ever.
+    """
+    tangents = gp.embedding.rotations(gp.parameters)
+    result: Array = by_parameters - tangents @ np.linalg.lstsq(tangents, by_parameters, rcond=None)[0]
     return result
 
 

@@ -196,6 +196,7 @@ class _Objective:
 
     def evaluate(self, x: Array) -> Evaluation:
         if self.evaluation is None or self.point is None or not np.array_equal(x, self.point):
+            self.evaluation = None  # before the next: each holds several (N, N) matrices
             self.evaluation = self.posterior.evaluate(self.full(x))
             self.point = x.copy()
         return self.evaluation
