@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
+from ridgeway.belief.many_rows import Difference
 from tests.belief.many import QUICK, rows
 
 NEW = np.random.default_rng(9).uniform(0, 1, (200, 4))
@@ -110,3 +111,12 @@ def test_what_needs_all_rows_says_so():
         fitted("features").predict(NEW, "samples")
     with pytest.raises(TypeError, match="approximation='exact'"):
         _ = fitted("features").components[0].gp.alpha
+
+
+def test_a_coarse_basis_is_said_to_be_coarse():
+    assert not Difference(0.005, 0.05).is_large
+    assert Difference(0.02, 0.05).is_large
+    assert (
+        "by 0.02 standard deviations of y on average, its standard deviations by 30 %"
+        in Difference(0.02, 0.3).sentence()
+    )

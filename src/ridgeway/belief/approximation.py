@@ -18,6 +18,7 @@ MOST_EXACT = 3000
 MOST_DIRECTIONS = 4
 _COSTLY = 1000  # rows from which an exact fit is
 _MATRICES = 9  # of N × N numbers that an exact fit holds at a time
+_SECONDS = {1: 15.0, 2: 25.0, 3: 120.0, 4: 600.0}  # that a search takes, whatever the rows, by directions
 _MOST_PARAMETERS = 4000  # entries of the embedding, between all of which curvatures are computed
 
 
@@ -93,7 +94,7 @@ def _exact_gigabytes(n: int) -> float:
 
 def _features_sentence(n: int, D: int, embedding: Embedding) -> str:
     d = 3 if embedding == Linear("auto") else embedding.n_rows(D)
-    seconds = 40.0 + n * (60e-6 * 4.0 ** (d - 2) + 5e-6 * D)
+    seconds = _SECONDS[d] + n * (1e-5 * 5.0 ** (d - 2) + 1.5e-6 * D)
     return (
         f"{n:,} rows by a finite basis of waves, because an exact fit would need about {_size(_exact_gigabytes(n))}; "
         f"this takes about {_duration(seconds)} and less than 1 GB beside the rows"

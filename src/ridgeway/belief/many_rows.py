@@ -29,6 +29,7 @@ PART = 8192
 #: and how many of them a belief keeps.
 KEPT = 2048
 _COMPARED = 800  # rows on which the basis is compared with the exact process
+_LARGE_MEAN, _LARGE_STD = 0.01, 0.1  # differences from the exact process from which a user is warned
 _LARGEST_AUTO = 3  # directions that ``Linear("auto")`` tries
 
 
@@ -77,6 +78,8 @@ class ManyRowsTask:
         )
         if first is not None:
             diagnostics = diagnostics.after(first.diagnostics)
+        if error.is_large:
+            diagnostics = replace(diagnostics, warnings=(*diagnostics.warnings, error.sentence()))
         space = replace(task.space, Z=task.space.Z[:KEPT])
         return Belief(
             posterior=replace(exact, data=FeatureData(sample, self.source.n, None)),
@@ -119,6 +122,18 @@ class Difference(NamedTuple):
 
     mean: float  # standard deviations of y
     std: float  # relative
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is worth a warning."""
+        return self.mean > _LARGE_MEAN or self.std > _LARGE_STD
+
+    def sentence(self) -> str:
+        """What a user should know of it."""
+        return (
+            f"the finite basis is coarse for this function: its means differ from exact ones by {self.mean:.1g} "
+            f"standard deviations of y on average, its standard deviations by {100 * self.std:.0f} %"
+        )
 
 
 def against_exact(component: Component, drawn: Data) -> Difference:
