@@ -53,7 +53,7 @@ class AlternativeSettings:
     n_starts: int = 3
     temperature: float = 2.0
     least_weight: float = 0.01
-    log_noise: tuple[float, float] = (-3.0, 1.0)
+    log_noise: tuple[float, float] = (-5.0, 1.5)
 
 
 DEFAULT = AlternativeSettings()
