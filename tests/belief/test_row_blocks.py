@@ -1,6 +1,5 @@
 import os
 import signal
-import threading
 from functools import cache
 
 import numpy as np
@@ -78,11 +77,15 @@ def test_a_worker_that_dies_is_survived():
         distributed.Client(cluster) as client,
     ):
         victim = next(iter(client.run(os.getpid).values()))
-        timer = threading.Timer(1.0, os.kill, (victim, signal.SIGKILL))
-        timer.start()
-        same(fit(da.from_array(X, chunks=(300, 4)), da.from_array(y, chunks=300)))
-        timer.join()
-        assert victim not in client.run(os.getpid).values()
+        heard = []
+
+        def kill_once(sentence):  # in the middle of the fit
+            if len(heard) == 2:
+                os.kill(victim, signal.SIGKILL)
+            heard.append(sentence)
+
+        same(fit(da.from_array(X, chunks=(300, 4)), da.from_array(y, chunks=300), progress=kill_once))
+        assert len(heard) > 3
 
 
 def test_a_sample_does_not_depend_on_the_blocks():

@@ -32,7 +32,7 @@ from ridgeway.types import Array, Inputs
 
 _N_STARTS = 3
 _LABELS = Priors(tie_noise=0.0, kink_noise=0.1, log_noise=(-2.0, 0.5))  # labels are equal because they are labels
-_LIMITS = Priors(log_noise=(-5.0, 1.5))
+_LIMITS = Priors(log_noise=(-3.0, 1.0))
 _FEWEST = 2  # observations of a quantity that say something about it
 _PROMISING = 8  # observations near which a search begins where none keeps all limits
 

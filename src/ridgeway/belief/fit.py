@@ -181,13 +181,17 @@ def fit(
     resolved = kernels.resolve(kernel)
     plan = planned(approximation, n, D, embedding, resolved, inference)
     _announce(plan, say)
-    part = rng.choice(n, min(n, PART), replace=False) if plan.features else slice(None)
+    chosen_rows = rng.choice(n, min(n, PART), replace=False) if plan.features else None
+
+    def part(values: Any) -> Any:  # all of them without a copy, which a slice of a sparse matrix would be
+        return values if values is None or chosen_rows is None else values[chosen_rows]
+
     with blas_threads(n):
-        space = transfer.row_space(X[part], scaling, embedding, None if plan.features else earlier)
+        space = transfer.row_space(part(X), scaling, embedding, None if plan.features else earlier)
     task = FitTask(
-        X=X[part],
-        y=y[part],
-        known=known if known is None else known[part],
+        X=part(X),
+        y=part(y),
+        known=part(known),
         space=space,
         output=output,
         kernel=resolved,

@@ -138,7 +138,7 @@ def predict(
     Examples:
       ridgeway predict grid.csv
       ridgeway predict grid.csv -o predicted.xlsx
-      ridgeway predict big.parquet -o out.parquet    # larger than memory, some rows at a time
+      ridgeway predict big.parquet -o out.parquet
     """
     check_new(output, force)
     check_comma(comma, output, shape)
