@@ -401,7 +401,7 @@ def test_an_executor_that_cancels():
 # -- time limits -----------------------------------------------------------------------------
 
 
-LATE = "took longer than the time limit of 0.2 s"
+LATE = "took longer than the time limit of 1 s"
 
 
 def test_in_time():
@@ -413,18 +413,18 @@ def test_in_time():
 @pytest.mark.parametrize("kind", ["own", "executor"])
 def test_too_late(kind, hanging, threads):
     began = time.monotonic()
-    with Evaluations(hanging, threads if kind == "executor" else None, workers=2, timeout=0.2) as running:
+    with Evaluations(hanging, threads if kind == "executor" else None, workers=2, timeout=1.0) as running:
         running.submit([-1.0])
         outcome = running.next()
         assert (outcome.value, outcome.reason, outcome.error) == (None, LATE, None)
-        assert 0.2 <= outcome.seconds < 2.0
+        assert 1.0 <= outcome.seconds < 20.0
         # A worker of an executor is gone for now; in place of a thread of our own there is another.
         assert (running.room, running.in_flight) == (1 if kind == "executor" else 2, 0)
         running.submit([1.0])
         assert running.next().value == 1.0
         hanging.gate.set()
         while running.room < 2:  # the late one is done: its worker is back, its result is nobody's
-            assert time.monotonic() - began < 5.0
+            assert time.monotonic() - began < 30.0
             time.sleep(0.005)
         running.submit([2.0])
         assert running.next().value == 2.0
@@ -432,7 +432,7 @@ def test_too_late(kind, hanging, threads):
 
 
 def test_a_result_waits_while_another_hangs(hanging):
-    with Evaluations(hanging, workers=2, timeout=0.2) as running:
+    with Evaluations(hanging, workers=2, timeout=1.0) as running:
         running.submit([-1.0])
         running.submit([1.0])
         assert running.next().value == 1.0
@@ -442,8 +442,8 @@ def test_a_result_waits_while_another_hangs(hanging):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_all_workers_hang(workers, hanging):
     who = "the one worker is" if workers == 1 else "all 2 workers are"
-    message = f"{who} still busy with experiments beyond the time limit of 0.2 s"
-    with ThreadPoolExecutor(workers) as executor, Evaluations(hanging, executor, workers, timeout=0.2) as running:
+    message = f"{who} still busy with experiments beyond the time limit of 1 s"
+    with ThreadPoolExecutor(workers) as executor, Evaluations(hanging, executor, workers, timeout=1.0) as running:
         for _ in range(workers):
             running.submit([-1.0])
         assert [running.next().reason for _ in range(workers)] == [LATE] * workers
@@ -456,7 +456,7 @@ def test_all_workers_hang(workers, hanging):
 
 
 def test_own_threads_go_on_while_others_hang(hanging):
-    with Evaluations(hanging, timeout=0.2) as running:
+    with Evaluations(hanging, timeout=1.0) as running:
         for _ in range(2):
             running.submit([-1.0])
             assert running.next().reason == LATE
@@ -465,10 +465,10 @@ def test_own_threads_go_on_while_others_hang(hanging):
 
 
 def test_done_in_time_though_asked_for_late():
-    with Evaluations(nap, workers=2, timeout=0.2) as running:
+    with Evaluations(nap, workers=2, timeout=1.0) as running:
         running.submit([0.01])
-        running.submit([0.3])
-        time.sleep(0.5)  # the caller was busy: the first was in time, the second not, though both are done
+        running.submit([1.3])
+        time.sleep(1.6)  # the caller was busy: the first was in time, the second not, though both are done
         assert running.next().value == 0.01
         assert running.next().reason == LATE
         assert running.room == 2
@@ -476,7 +476,7 @@ def test_done_in_time_though_asked_for_late():
 
 def test_one_that_never_began_makes_room():
     executor = Foreign()
-    with Evaluations(total, executor, timeout=0.2) as running:
+    with Evaluations(total, executor, timeout=1.0) as running:
         running.submit(X)
         assert running.next().reason == LATE
         assert running.room == 1
