@@ -1,10 +1,10 @@
 """How good and how fast the search for the best point is, beside other optimisers on the same problems and seeds.
 
-    python benchmarks/optimise.py [--problems branin-100 ...] [--methods ridgeway botorch ...] [--seeds 100 110]
+    python benchmarks/optimise.py [--problems branin-100 ...] [--methods ridgeway botorch ...] [--seeds 200 210]
         [--folder optimise-runs] [--jobs 1] [--write docs/optimise.md]
 
 Every run is saved as soon as it is finished, and not made twice: a benchmark that was stopped goes on where it was.
-Seeds 0 to 9 were used to choose the settings; the page reports seeds from 100 on. The rivals need the extra ``bench``.
+Seeds 0 to 9 were used to choose the settings; the page reports seeds from 200 on. The rivals need the extra ``bench``.
 
 A seed is a rotation of the problem, a design and the random numbers of the optimiser. All methods but CMA-ES begin with
 the same ten points of a scrambled Sobol sequence or Latin hypercube. Rivals are used as their documentation shows:
@@ -379,7 +379,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(USUAL))
-    parser.add_argument("--seeds", type=int, nargs=2, default=(100, 110))
+    parser.add_argument("--seeds", type=int, nargs=2, default=(200, 210))
     parser.add_argument("--folder", type=Path, default=Path("optimise-runs"))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--write", type=Path)
