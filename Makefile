@@ -28,7 +28,7 @@ test: lint $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 quick: $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) -m 'not slow and not browser and not postgres' --ignore tests/botorch --ignore tests/gpytorch
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) -m 'not slow and not browser and not postgres' --ignore tests/botorch --ignore tests/gpytorch --ignore tests/optuna
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

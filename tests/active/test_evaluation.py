@@ -410,6 +410,7 @@ def test_in_time():
         assert running.next().value == 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["own", "executor"])
 def test_too_late(kind, hanging, threads):
     began = time.monotonic()
@@ -431,6 +432,7 @@ def test_too_late(kind, hanging, threads):
         assert running.in_flight == 0
 
 
+@pytest.mark.slow
 def test_a_result_waits_while_another_hangs(hanging):
     with Evaluations(hanging, workers=2, timeout=1.0) as running:
         running.submit([-1.0])
@@ -439,6 +441,7 @@ def test_a_result_waits_while_another_hangs(hanging):
         assert running.next().reason == LATE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_all_workers_hang(workers, hanging):
     who = "the one worker is" if workers == 1 else "all 2 workers are"
@@ -455,6 +458,7 @@ def test_all_workers_hang(workers, hanging):
         hanging.gate.set()  # else the executor would wait for them
 
 
+@pytest.mark.slow
 def test_own_threads_go_on_while_others_hang(hanging):
     with Evaluations(hanging, timeout=1.0) as running:
         for _ in range(2):
@@ -464,6 +468,7 @@ def test_own_threads_go_on_while_others_hang(hanging):
         assert running.next().value == 1.0
 
 
+@pytest.mark.slow
 def test_done_in_time_though_asked_for_late():
     with Evaluations(nap, workers=2, timeout=1.0) as running:
         running.submit([0.01])
@@ -474,6 +479,7 @@ def test_done_in_time_though_asked_for_late():
         assert running.room == 2
 
 
+@pytest.mark.slow
 def test_one_that_never_began_makes_room():
     executor = Foreign()
     with Evaluations(total, executor, timeout=1.0) as running:

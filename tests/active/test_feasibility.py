@@ -116,6 +116,7 @@ def test_limits_that_are_not_known_are_left_out():
     assert Feasible.of(outlook, record, 0, limits) is outlook
 
 
+@pytest.mark.slow
 def test_an_optimiser_looks_for_the_best_point_that_keeps_its_limits():
     learner = rw.ActiveLearner(rw.Box([-1, -1], [1, 1]), rw.Isotropic(), goal="minimize", random_state=0)
     for _ in range(14):

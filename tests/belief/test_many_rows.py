@@ -41,11 +41,13 @@ def test_the_belief_says_how_far_it_is_from_exact():
     assert fitted("exact").diagnostics.waves == 0
 
 
+@pytest.mark.slow
 def test_sensitivity_is_that_of_the_exact_process():
     exact, there = (fitted(how).sensitivity(rivals=False, n_draws=12) for how in ("exact", "features"))
     np.testing.assert_allclose(there.total.mean, exact.total.mean, atol=0.02)
 
 
+@pytest.mark.slow
 def test_an_integral_is_that_of_the_exact_process():
     exact, there = (fitted(how).integrate(n_draws=40) for how in ("exact", "features"))
     assert abs(there.mean - exact.mean) < 2.0 * exact.std

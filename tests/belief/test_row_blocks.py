@@ -59,6 +59,7 @@ def test_parquet_files(tmp_path):
     same(fit([tmp_path / f"part{i}.parquet" for i in range(3)], "out"))
 
 
+@pytest.mark.slow
 def test_dask_arrays_and_tables():
     X, y = rows()
     same(fit(da.from_array(X, chunks=(500, 2)), da.from_array(y, chunks=300)))

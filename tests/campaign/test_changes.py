@@ -27,6 +27,7 @@ def again(campaign: Campaign) -> Campaign:
     return Campaign.open(campaign.where)
 
 
+@pytest.mark.slow
 def test_a_wider_range_is_used_and_fits_are_made_again(campaign: Campaign) -> None:
     before = campaign.belief
     campaign.set_range("a", 0, 3, "a new oven")
@@ -38,6 +39,7 @@ def test_a_wider_range_is_used_and_fits_are_made_again(campaign: Campaign) -> No
         campaign.set_range("a", 3, 0, "a slip")
 
 
+@pytest.mark.slow
 def test_a_held_input_stays_and_old_trials_are_data(campaign: Campaign) -> None:
     campaign.hold("a", 0.25, "the valve is stuck")
     assert {trial.x[0] for trial in campaign.ask(4)} == {0.25}

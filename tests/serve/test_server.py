@@ -113,6 +113,7 @@ def overviews(stream: socket.socket) -> Any:
             yield json.loads(line[6:])
 
 
+@pytest.mark.slow
 def test_pages_hear_of_what_others_do(campaign: Campaign) -> None:
     """Also of what is done by another program, such as the command line."""
     with served(campaign) as server:

@@ -48,6 +48,7 @@ async def until(condition: Any) -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_results_are_reported_once_and_pending_trials_not(campaign: Campaign) -> None:
     worker = Stub(campaign, [])
 
@@ -70,6 +71,7 @@ def test_results_are_reported_once_and_pending_trials_not(campaign: Campaign) ->
     assert worker.calls == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deaths", [1, 5])
 def test_a_worker_that_dies_is_reported_and_tried_again_but_not_for_ever(campaign: Campaign, deaths: int) -> None:
     campaign.tell(1, 1.0)
@@ -87,6 +89,7 @@ def test_a_worker_that_dies_is_reported_and_tried_again_but_not_for_ever(campaig
     watched(campaign, worker, steps)
 
 
+@pytest.mark.slow
 def test_a_defect_is_said_and_survived(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: Campaign) -> Any:
         raise KeyError("what nobody thought of")
@@ -103,6 +106,7 @@ def test_a_defect_is_said_and_survived(campaign: Campaign, monkeypatch: pytest.M
     assert worker.calls == 0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reported_is_said_once(campaign: Campaign) -> None:
     campaign.tell(1, 1.0)
     worker = Stub(campaign, [CampaignError("too few")])
