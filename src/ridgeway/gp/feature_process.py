@@ -20,7 +20,7 @@ from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.feature_sums import View
 from ridgeway.gp.fourier_basis import FourierBasis
 from ridgeway.gp.kernels import Kernel
-from ridgeway.gp.process import LARGEST, LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, ConditionedGP, Data
+from ridgeway.gp.process import LARGEST, LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, AtTheta, ConditionedGP, Data
 from ridgeway.gp.row_source import RowSource
 from ridgeway.types import Array
 
@@ -147,7 +147,7 @@ class Response(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FeatureProcess:
+class FeatureProcess(AtTheta):
     """``p(f | rows, theta)`` with a finite basis."""
 
     embedding: Embedding
@@ -183,30 +183,6 @@ class FeatureProcess:
     def width(self) -> int:
         """Numbers that a prediction at one point is made of."""
         return self.basis.m
-
-    @property
-    def output_variance(self) -> float:
-        """``gamma²``."""
-        return float(np.exp(2.0 * self.theta[LOG_OUTPUT_SCALE]))
-
-    @property
-    def noise_variance(self) -> float:
-        """``sigma²``, the learned part of the noise."""
-        return float(np.exp(2.0 * self.theta[LOG_NOISE]))
-
-    @property
-    def log_noise(self) -> float:
-        """``log sigma``."""
-        return float(self.theta[LOG_NOISE])
-
-    @property
-    def mean(self) -> float:
-        return float(self.theta[MEAN])
-
-    @property
-    def parameters(self) -> Array:
-        """The embedding's own part of ``theta``, ``(P,)``."""
-        return self.theta[:-N_GLOBAL]
 
     @cached_property
     def U(self) -> Array:

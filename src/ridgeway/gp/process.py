@@ -56,22 +56,10 @@ class Data:
         return condition(embedding, kernel, self, theta)
 
 
-@dataclass(frozen=True)
-class ConditionedGP:
-    """``p(f | data, theta)``, with every intermediate that a derivative can use again."""
+class AtTheta:
+    """What every process knows of its hyperparameters ``theta``."""
 
-    embedding: Embedding
-    kernel: Kernel
-    data: Data
     theta: Array
-    U: Array
-    S: Array
-    K: Array
-    K1: Array
-    K2: Array
-    L: Array
-    alpha: Array
-    jitter: float
 
     @property
     def output_variance(self) -> float:
@@ -93,14 +81,32 @@ class ConditionedGP:
         return float(self.theta[MEAN])
 
     @property
-    def noise_diagonal(self) -> Array:
-        """All that was added to the diagonal of ``K``, ``(N,)``."""
-        return self.data.noise + self.noise_variance + self.jitter
-
-    @property
     def parameters(self) -> Array:
         """The embedding's own part of ``theta``, ``(P,)``."""
         return self.theta[:-N_GLOBAL]
+
+
+@dataclass(frozen=True)
+class ConditionedGP(AtTheta):
+    """``p(f | data, theta)``, with every intermediate that a derivative can use again."""
+
+    embedding: Embedding
+    kernel: Kernel
+    data: Data
+    theta: Array
+    U: Array
+    S: Array
+    K: Array
+    K1: Array
+    K2: Array
+    L: Array
+    alpha: Array
+    jitter: float
+
+    @property
+    def noise_diagonal(self) -> Array:
+        """All that was added to the diagonal of ``K``, ``(N,)``."""
+        return self.data.noise + self.noise_variance + self.jitter
 
     @cached_property
     def Ginv(self) -> Array:
