@@ -64,7 +64,7 @@ guests: $(VENV)/.bench
 	$(BIN)/python benchmarks/guests.py --jobs $(JOBS) --write docs/howto/gpytorch.md
 
 sensitivity: $(VENV)/.bench
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/sensitivity.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/sensitivity.py --jobs $(JOBS) --write docs/sensitivity.md
 
 clean:
 	rm -rf $(VENV)

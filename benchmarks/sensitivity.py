@@ -5,9 +5,10 @@ chaos is OpenTURNS' sparse polynomial chaos (LARS, hyperbolic q = 0.75, the degr
 whose leave-one-out error is smallest); SALib's estimator for given data is Delta. SALib's Saltelli scheme needs a
 design of its own: it spends the same number of runs on that.
 
-    python benchmarks/sensitivity.py --quick          # a few repeats
-    python benchmarks/sensitivity.py --repeats 50
+    python benchmarks/sensitivity.py --repeats 3 --problems dense
+    python benchmarks/sensitivity.py --results FILE --write docs/sensitivity.md
 
+With ``--results`` each answer is kept in that file as soon as it is there, and not computed again.
 Needs the extra ``bench``.
 """
 
@@ -16,14 +17,17 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import qmc
 from threadpoolctl import threadpool_limits
 
+import results
 import ridgeway as rw
 from ridgeway import testfunctions as tf
 from ridgeway.gp.measures import Uniform
@@ -191,60 +195,113 @@ def latin(problem: Problem, n: int, seed: int) -> np.ndarray:
     return problem.lower + q * (problem.upper - problem.lower)
 
 
-def problems(which: str, seed: int) -> list[tuple[Problem, tuple[int, ...]]]:
-    if which == "dense":
-        return [(dense(D, d, seed), (120,)) for D, d in ((20, 1), (20, 2), (60, 1))]
-    functions = (tf.borehole(), tf.otl_circuit(), tf.piston(), tf.wing_weight(), ishigami())
-    return [(engineering(f), (60, 240)) for f in functions]
+SIZES = {"dense": (120,), "engineering": (60, 240)}
+REPEATS = {"dense": 50, "engineering": 20}
+ENGINEERING = {
+    "borehole": tf.borehole, "OTL circuit": tf.otl_circuit, "piston": tf.piston, "wing weight": tf.wing_weight,
+    "Ishigami": ishigami,
+}  # fmt: skip
+DENSE = {f"dense ridge, D={D}, d={d}": (D, d) for D, d in ((20, 1), (20, 2), (60, 1))}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=50)
-    parser.add_argument("--quick", action="store_true", help="three repeats")
-    parser.add_argument("--problems", choices=("dense", "engineering"), nargs="*", default=["dense", "engineering"])
-    parser.add_argument("--largest", type=int, default=10**9, help="designs of at most so many runs")
-    options = parser.parse_args()
-    repeats = 3 if options.quick else options.repeats
-    warnings.simplefilter("ignore", rw.RidgewayWarning)
-    found: dict[tuple[str, int, str], list[dict[str, float]]] = {}
-    fixed = problems("engineering", 0) if "engineering" in options.problems else []
-    for seed in range(repeats):
-        for problem, sizes in [*(problems("dense", seed) if "dense" in options.problems else []), *fixed]:
-            for n in sizes:
-                if n > options.largest:
-                    continue
-                X = latin(problem, n, 1000 + seed)
-                y = problem.f(X)
-                for name, method in METHODS.items():
-                    started = time.process_time()
-                    answer = method(problem, X, y)
-                    row = scores(problem, answer) | {"seconds": time.process_time() - started}
-                    found.setdefault((problem.name, n, name), []).append(row)
-                    text = " ".join(f"{key} {value:.4f}" for key, value in row.items())
-                    print(f"{problem.name} N={n} seed={seed} {name}: {text} {answer.note}", flush=True)
-    print(summary(found))
+@cache
+def problem_called(name: str, seed: int) -> Problem:
+    """A dense ridge has a function of its own for each seed; engineering functions differ in the design alone."""
+    return dense(*DENSE[name], seed) if name in DENSE else engineering(ENGINEERING[name]())
 
 
-def summary(found: dict[tuple[str, int, str], list[dict[str, float]]]) -> str:
-    """Medians of errors and means of coverage, as a table."""
-    lines = [
-        "| problem | N | method | mean | sd | first | total | held: mean | sd | first | total | CPU s |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+def measured(name: str, n: int, method: str, seed: int) -> dict[str, Any]:
+    """What a method says about one design, beside the truth."""
+    problem = problem_called(name, seed if name in DENSE else 0)
+    X = latin(problem, n, 1000 + seed)
+    y = problem.f(X)
+    started = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rw.RidgewayWarning)
+        answer = METHODS[method](problem, X, y)
+    seconds = time.process_time() - started
+    print(f"{name} N={n} seed={seed} {method} {answer.note}", flush=True)
+    return scores(problem, answer) | {"seconds": seconds}
+
+
+def table(run: Callable, kind: str, seeds: range, methods: list[str], largest: int) -> Iterable[str]:
+    """Medians of errors and means of coverage."""
+    yield "| problem | N | method | mean | sd | first | total | held: mean | sd | first | total | CPU s |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    for name in DENSE if kind == "dense" else ENGINEERING:
+        for n in (size for size in SIZES[kind] if size <= largest):
+            for method in methods:
+                yield row(name, n, method, run(measured, [(name, n, method, seed) for seed in seeds]))
+
+
+def row(name: str, n: int, method: str, found: list[dict[str, float]]) -> str:
+    errors = [_cell(np.median([one[key] for one in found])) for key in ("mean", "sd", "first", "total")]
+    held = [
+        f"{100 * np.mean([one[key] for one in found]):.0f} %" if key in found[0] else ""
+        for key in ("mean held", "sd held", "first held", "total held")
     ]
-    for (problem, n, name), rows in found.items():
-        errors = [_cell(np.median([row[key] for row in rows])) for key in ("mean", "sd", "first", "total")]
-        held = [
-            f"{100 * np.mean([row[key] for row in rows]):.0f} %" if key in rows[0] else ""
-            for key in ("mean held", "sd held", "first held", "total held")
-        ]
-        seconds = f"{np.median([row['seconds'] for row in rows]):.1f}"
-        lines.append(f"| {problem} | {n} | {name} | {' | '.join([*errors, *held, seconds])} |")
-    return "\n".join(lines)
+    seconds = f"{np.median([one['seconds'] for one in found]):.1f}"
+    return f"| {name} | {n} | {method} | {' | '.join([*errors, *held, seconds])} |"
 
 
 def _cell(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4f}"
+
+
+INTRODUCTION = """# Sensitivity from few runs
+
+How far sensitivity indices can be trusted, written by `make sensitivity` (`benchmarks/sensitivity.py`).
+[The guide](howto/explain.md) says how to compute them. Every method gets the same Latin hypercubes of the same size
+(seeds from {first} on, run once; rules were set on others).
+
+- *Ridgeway* is told the data, the box, and to look for one or two directions (those of the dense ridges; two for
+  engineering functions, which are no functions of two directions).
+- *OpenTURNS chaos* is the sparse polynomial chaos of OpenTURNS (LARS, hyperbolic q = 0.75, the degree up to 4, or 2
+  from 60 inputs, whose leave-one-out error is smallest).
+- *SALib delta* is SALib's estimate of first-order indices from given data. *SALib Sobol* spends as many runs on points
+  of its own (Saltelli's scheme); where they are too few for one round of it there is no answer.
+
+*mean* and *sd* are errors of the output's mean and standard deviation relative to that standard deviation, *first* and
+*total* the largest error of any index: medians over designs. *held* is how often the intervals of 95 % hold the truth,
+indices of all inputs counted alike. CPU seconds are medians.
+"""
+DENSE_TEXT = (
+    "Functions of one or two dense directions, drawn from the model, without noise. Their indices are known exactly."
+)
+ENGINEERING_TEXT = f"""
+Simulators of three to ten inputs, without noise. Their indices are known from 2^18 Sobol points, to about
+{TRUTH_ERROR}, which the intervals are allowed.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, help="50 of dense ridges and 20 of engineering functions by default")
+    parser.add_argument("--first-seed", type=int, default=100)
+    parser.add_argument("--problems", choices=SIZES, nargs="*", default=list(SIZES))
+    parser.add_argument("--methods", choices=METHODS, nargs="*", default=list(METHODS))
+    parser.add_argument("--largest", type=int, default=10**9, help="designs of at most so many runs")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--results", type=Path, help="keep each measurement in this file, and use those that are there")
+    parser.add_argument("--write", type=Path, help="rewrite this Markdown page")
+    options = parser.parse_args()
+
+    def run(function: Callable, jobs: list) -> list:
+        return results.measure(function, jobs, options.jobs, options.results)
+
+    text = {"dense": ("Dense ridges", DENSE_TEXT), "engineering": ("Engineering functions", ENGINEERING_TEXT)}
+    first = options.first_seed
+    lines = [INTRODUCTION.format(first=first).strip()]
+    for kind in options.problems:
+        title, words = text[kind]
+        repeats = options.repeats or REPEATS[kind]
+        lines += ["", f"## {title}", "", words.strip() + f" Of each, {repeats} designs.", ""]
+        seeds = range(first, first + repeats)
+        lines += table(run, kind, seeds, options.methods, options.largest)
+    page = "\n".join(lines) + "\n"
+    print(page)
+    if options.write:
+        options.write.write_text(page)
 
 
 if __name__ == "__main__":

@@ -84,9 +84,8 @@ class Average:
         observations say little.
         """
         ratio = self.dispersion
-        return Estimate.of(
-            np.asarray(values), self.level, ratio if ratio > 1.0 else max(ratio ** (1.0 / 3.0), _NARROWEST)
-        )
+        spread = ratio if ratio > 1.0 else max(ratio ** (1.0 / 3.0), _NARROWEST)
+        return Estimate.of_shares(np.asarray(values), self.level, spread)
 
 
 def average(belief: Belief, measure: Any, drawing: Drawing, what: str) -> Average:

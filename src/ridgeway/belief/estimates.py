@@ -26,6 +26,19 @@ class Estimate:
         low, high = np.quantile(values, [tail, 1.0 - tail], axis=0)
         return cls(mean, spread * values.std(axis=0), mean + spread * (low - mean), mean + spread * (high - mean))
 
+    @classmethod
+    def of_shares(cls, values: Array, level: float, spread: float = 1.0) -> Estimate:
+        """The same of numbers that cannot be negative; an interval begins at 0 where it is shorter so.
+
+        A share of the variance is a sum of squares: draws of one that is 0 are all above it, and so is their central
+        interval.
+        """
+        central = cls.of(values, level, spread)
+        top = central.mean + spread * (np.quantile(values, level, axis=0) - central.mean)
+        from_zero = top < central.high - central.low
+        low, high = np.where(from_zero, 0.0, central.low), np.where(from_zero, top, central.high)
+        return cls(central.mean, central.std, low, high)
+
     def hull(self, other: Estimate) -> Estimate:
         """The same mean, and an interval that holds the other one's as well."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
