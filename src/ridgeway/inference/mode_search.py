@@ -149,8 +149,7 @@ def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStar
     rules, rng = run.settings.climbs, run.rng
     few = len(population) < run.settings.population.least or not posterior.embedding.has_directions
     fresh = few or bool(rng.random() < rules.fresh)
-    start = fresh_starts.next()
-    theta = start if fresh else population.offspring(posterior, start, rng)
+    theta = fresh_starts.next() if fresh else population.offspring(posterior, rng)
     stages: tuple[Stage, ...] = ()
     if posterior.priors.globals[1][LOG_NOISE] > 0:
         stages = rules.sequences[int(rng.integers(len(rules.sequences)))]

@@ -110,21 +110,18 @@ class Population:
         counted = replace(met, reached=met.reached + 1, independent=met.independent + int(fresh))
         return replace(self, optima=tuple(counted if o is met else o for o in self.optima))
 
-    def offspring(self, posterior: Posterior, fresh: Array, rng: np.random.Generator) -> Array:
-        """A start ``theta`` made of one mode or two, or of one and the ``fresh`` start."""
+    def offspring(self, posterior: Posterior, rng: np.random.Generator) -> Array:
+        """A start ``theta`` made of one mode or two."""
         rules = self.settings
         first = self._parent(rng)
         A = _rotated(first, rng)
         scale = posterior.scale(first.theta[LOG_SCALE])
-        kind = rng.random() * (rules.crossed + rules.shaken + rules.replaced)
-        if kind < rules.crossed and A.shape[0] > 1:
+        if A.shape[0] > 1 and rng.random() < rules.crossed:
             B = _rotated(self._parent(rng), rng)
             kept = int(rng.integers(1, A.shape[0]))
             A = np.vstack([A[:kept], B[kept:]])
-        elif kind < rules.crossed + rules.shaken or A.shape[0] == 1:
-            A = A + rng.uniform(*rules.shake) * scale * rng.standard_normal(A.shape)
         else:
-            A[-1] = fresh[: A.size].reshape(A.shape)[-1]
+            A = A + rng.uniform(*rules.shake) * scale * rng.standard_normal(A.shape)
         return np.concatenate([A.ravel(), first.theta[-N_GLOBAL:]])
 
     def _parent(self, rng: np.random.Generator) -> Laplace:

@@ -110,12 +110,8 @@ class PopulationSettings:
     same_evidence: float = 0.2
     #: and their fits by at most this share of the fit's variance.
     same_fit: float = 1e-3
-    #: Relative frequency of offspring with rows of two modes,
-    crossed: float = 0.4
-    #: with all rows of one mode disturbed,
-    shaken: float = 0.3
-    #: and with one row of a mode replaced by that of a fresh start.
-    replaced: float = 0.15
+    #: Share of the offspring with rows of two modes; of the others, all rows of one mode are disturbed.
+    crossed: float = 0.55
     #: Smallest and largest disturbance, in prior standard deviations.
     shake: tuple[float, float] = (0.3, 0.7)
 
