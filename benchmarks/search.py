@@ -1,6 +1,6 @@
 """How far the search for modes gets: against the mode that a climb from the true embedding finds.
 
-    python benchmarks/search.py [cells] [rules] [--rule-functions 10] [--first-seed 7000] [--write docs/search.md]
+    python benchmarks/search.py [cells] [costs] [rules] [--rule-functions 10] [--first-seed 7000] [--write docs/search.md]
         [--results FILE]
 
 The search was tuned on seeds from 1000 on; the page reports others, run once. With ``--results`` each fit is kept as
@@ -75,6 +75,7 @@ CELLS = (
     Cell("pool", 20, 2, 0.1, 100),
     Cell("branin", 20, 2, 0.0, 70),
 )
+COSTS_OF = Cell("model", 20, 2, 0.1, 100)
 RULES_ON = 0  # the cell on which rules are switched off: the hardest
 
 
@@ -154,6 +155,32 @@ def measured(cell: Cell, seed: int, settings: SearchSettings) -> Found:
     )
 
 
+FITS: dict[str, tuple[rw.Linear, str]] = {
+    "normal": (rw.Linear(COSTS_OF.d), "normal"),
+    "quick": (rw.Linear(COSTS_OF.d), "quick"),
+    "auto": (rw.Linear("auto"), "normal"),
+}
+
+
+def costed(seed: int) -> dict[str, list[float]]:
+    """CPU seconds and relative error of each kind of fit, the warm one after one more observation among them."""
+    f, X, y, X_test = observed(COSTS_OF, seed)
+    truth = f(X_test)
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rw.RidgewayWarning)
+        before = rw.fit(X[:-1], y[:-1], rw.Linear(COSTS_OF.d), bounds=(-1, 1))
+        for name in (*FITS, "warm"):
+            embedding, effort = FITS.get(name, FITS["normal"])
+            started = time.process_time()
+            initial = before if name == "warm" else None
+            belief = rw.fit(X, y, embedding, bounds=(-1, 1), effort=effort, initial=initial)
+            seconds = time.process_time() - started
+            error = float(np.sqrt(np.mean((belief.predict(X_test).mean - truth) ** 2)) / truth.std())
+            found[name] = [seconds, error]
+    return found
+
+
 # -- tables -----------------------------------------------------------------------------------------
 
 
@@ -173,6 +200,21 @@ def cell_table(run: Callable, first: int) -> Iterable[str]:
         )
     yield ""
     yield from chance_table(everything)
+
+
+def cost_table(found: list[dict[str, list[float]]]) -> Iterable[str]:
+    """Median CPU seconds, the largest, and the mean error of each kind of fit."""
+    text = {
+        "normal": '`effort="normal"`, the default (at most 15)',
+        "quick": '`effort="quick"` (at most 3)',
+        "auto": '`Linear("auto")` (at most 2.5 times the default)',
+        "warm": "one more observation, from the last belief (at most 1)",
+    }
+    yield "| fit | CPU s, median | most | error |"
+    yield "|---|---|---|---|"
+    for name, words in text.items():
+        seconds, errors = np.array([one[name] for one in found]).T
+        yield f"| {words} | {np.median(seconds):.1f} | {seconds.max():.1f} | {errors.mean():.3f} |"
 
 
 def chance_table(found: list[Found]) -> Iterable[str]:
@@ -239,6 +281,9 @@ the function. CPU seconds are those of one cold fit on one thread; they and the 
 
 The search was tuned on functions with seeds 1000 to 1019. The tables are from seeds {first} on, run once.
 """
+COSTS_TEXT = f"""
+Draws from the model, D={COSTS_OF.D}, d={COSTS_OF.d}, noise {COSTS_OF.noise}, N={COSTS_OF.N}, one thread.
+"""
 RULES_TEXT = """
 Each rule of the search switched off, on the same functions (D=20, d=2, no noise, N=60). *As it is* is the default.
 Evidence lost is that of the best mode found as it is less that found without the rule, function by function, with its
@@ -248,14 +293,15 @@ standard error.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", help="cells, rules; all by default")
+    parser.add_argument("parts", nargs="*", help="cells, costs, rules; all by default")
     parser.add_argument("--rule-functions", type=int, default=10)
+    parser.add_argument("--cost-functions", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=7000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results", type=Path, help="keep each measurement in this file, and use those that are there")
     parser.add_argument("--write", type=Path, help="rewrite this Markdown page")
     options = parser.parse_args()
-    parts = options.parts or ["cells", "rules"]
+    parts = options.parts or ["cells", "costs", "rules"]
 
     def run(jobs: list) -> list[Found]:
         return [Found(**result) for result in results.measure(searched, jobs, options.jobs, options.results)]
@@ -264,6 +310,11 @@ def main() -> None:
     if "cells" in parts:
         lines += ["## What the data offer, and what is found", ""]
         lines += cell_table(run, options.first_seed)
+        lines += [""]
+    if "costs" in parts:
+        seeds = [(options.first_seed + i,) for i in range(options.cost_functions)]
+        lines += ["## What a fit costs", "", COSTS_TEXT.strip(), ""]
+        lines += cost_table(results.measure(costed, seeds, options.jobs, options.results))
         lines += [""]
     if "rules" in parts:
         lines += ["## What each rule is worth", "", RULES_TEXT.strip(), ""]
