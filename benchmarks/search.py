@@ -1,7 +1,7 @@
 """How far the search for modes gets: against the mode that a climb from the true embedding finds.
 
-    python benchmarks/search.py [cells] [costs] [rules] [--rule-functions 10] [--first-seed 7000] [--write docs/search.md]
-        [--results FILE]
+    python benchmarks/search.py [cells] [costs] [rules] [--rule-functions 10] [--first-seed 7000] [--results FILE]
+        [--write docs/search.md]
 
 The search was tuned on seeds from 1000 on; the page reports others, run once. With ``--results`` each fit is kept as
 a line of that file as soon as it is measured, and those that are there are not measured again.
