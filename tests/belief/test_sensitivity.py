@@ -178,3 +178,41 @@ def test_too_few_observations_are_refused() -> None:
         rw.fit(X[:3], ridge(X[:3]), rw.Linear(1), n_starts=1).sensitivity()
     with pytest.raises(ValueError, match="an effect needs at least 4 observations that differ, got 5 equal ones"):
         rw.fit(X[:5], np.ones(5), rw.Linear(1), n_starts=1).effect(0)
+
+
+def glue() -> rw.Belief:
+    """Of one input and a solvent, of which acetone matters most."""
+    box = glue_box()
+    X = box.uniform(30, np.random.default_rng(0))
+    y = np.sin(0.2 * X[:, 0]) + X @ np.array([0.0, 0.2, 1.0, -0.4])
+    return rw.fit(X, y, rw.Linear(2), bounds=(box.lower, box.upper), names=box.names, n_starts=3, inference="map")
+
+
+def glue_box() -> rw.Box:
+    names = ["heat", "solvent=water", "solvent=acetone", "solvent=ethanol"]
+    return rw.Box([0, 0, 0, 0], [10, 1, 1, 1], names=names, categories=[names[1:]])
+
+
+def test_a_category_has_one_index_and_an_effect_at_each_level() -> None:
+    belief, box = glue(), glue_box()
+    found = belief.sensitivity(box, rivals=False, n_draws=30)
+    assert found.labels == ("heat", "solvent")
+    heat = np.var(np.sin(0.2 * np.linspace(0, 10, 10_001)))
+    solvent = np.var([0.2, 1.0, -0.4])
+    truth = np.array([heat, solvent]) / (heat + solvent)  # the function is a sum of both
+    np.testing.assert_allclose(found.first.mean, truth, atol=0.03)
+    np.testing.assert_allclose(found.total.mean, truth, atol=0.04)
+    effect = belief.effect("solvent", box, rivals=False, n_draws=30)
+    assert effect.words == ("water", "acetone", "ethanol")
+    mean = np.mean(np.sin(0.2 * np.linspace(0, 10, 10_001)))
+    np.testing.assert_allclose(effect.mean, mean + np.array([0.2, 1.0, -0.4]), atol=0.1)
+    assert belief.effect("solvent=water", box, rivals=False, n_draws=8).label == "solvent"
+    assert belief.effect("heat", box, rivals=False, n_draws=8).x[-1] == 10.0
+
+
+def test_integrals_over_a_box_with_categories_take_every_level_as_often() -> None:
+    belief, box = glue(), glue_box()
+    heat = np.linspace(0, 10, 2001)
+    levels = [np.column_stack([heat, np.tile(row, (2001, 1))]) for row in np.eye(3)]
+    expected = np.mean([belief.predict(X).mean.mean() for X in levels])
+    assert belief.integrate(box).mean == pytest.approx(expected, abs=1e-3)

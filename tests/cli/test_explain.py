@@ -72,3 +72,21 @@ def test_what_cannot_be_averaged_is_said(campaign: Ridgeway, tmp_path: Path) -> 
     said = campaign("sensitivity", "-c", "nowhere.sqlite")
     assert said.code == 1
     assert "no campaign at nowhere.sqlite" in said.err
+
+
+@pytest.mark.slow
+def test_a_category_is_one_input(ridgeway: Ridgeway) -> None:
+    inputs = [rw.Input("heat", 0, 10, "W"), rw.Category("solvent", ["water", "acetone"])]
+    made = rw.Campaign.create("campaign.sqlite", "glue", inputs, output="strength", embedding=rw.Linear(1))
+    for trial in made.ask(10):
+        heat, solvent = trial.inputs["heat"], trial.inputs["solvent"]
+        made.tell(trial.id, 0.1 * float(heat) + (solvent == "water"))
+    made.close()
+    said = ridgeway("sensitivity", "--no-rivals", "--format", "json")
+    first, second = json.loads(said.out)
+    assert (first["input"], second["input"]) == ("solvent", "heat [W]")
+    assert first["total"] == pytest.approx(0.25 / (0.25 + 1 / 12), abs=0.02)  # variances of a coin and of heat / 10
+    assert ridgeway("report", "-o", "report.html").code == 0
+    page = Path("report.html").read_text()
+    assert "Effect of solvent" in page
+    assert "solvent=water" in page  # in the directions

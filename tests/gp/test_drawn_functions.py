@@ -8,6 +8,7 @@ import pytest
 from ridgeway.gp import drawn_functions, kernels, moments
 from ridgeway.gp.kernel_means import Rows, sobol_points
 from ridgeway.gp.length_scales import Diagonal
+from ridgeway.gp.leveled import Leveled
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.measures import Uniform
 from ridgeway.gp.process import ConditionedGP, Data, condition
@@ -74,3 +75,27 @@ def test_a_kernel_without_a_known_spectrum_is_refused() -> None:
 
     with pytest.raises(TypeError, match=r"kernel must have frequencies\(\)"):
         kernels.spectral(Cauchy())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_category_is_one_input(case: str) -> None:
+    """Two columns as the levels of a category beside one input: sums over the levels and a quadrature are exact."""
+    gp, rows, U = conditioned(*CASES[case])
+    measure = Leveled(np.full(D, -1.0), np.full(D, 1.0), [(0, 2)])
+    drawn = drawn_functions.source(gp, rows, U, measure).draw(np.random.default_rng(0))
+    t, w = np.polynomial.legendre.leggauss(60)
+    levels = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    table = np.stack([drawn.values(np.column_stack([np.full(60, a), t, np.full(60, b)])) for a, b in levels])  # (2, 60)
+    w = 0.5 * w
+    mean = float(np.mean(table @ w))
+    variance = float(np.mean(table**2 @ w)) - mean**2
+    first = np.array([np.mean((table @ w - mean) ** 2), w @ (table.mean(axis=0) - mean) ** 2])
+    found = drawn.parts()
+    # The square of a series has waves that its grid does not hold; the others are averaged over 2^12 points.
+    error = 1e-4 if case == "series" else 0.06
+    assert found.mean == pytest.approx(mean, abs=error * np.sqrt(variance))
+    assert found.variance == pytest.approx(variance, rel=error)
+    np.testing.assert_allclose(found.first, first, atol=error * variance)
+    np.testing.assert_allclose(found.total, variance - first[::-1], atol=error * variance)
+    np.testing.assert_allclose(drawn.main_effect(0, levels), table @ w, atol=error * np.sqrt(variance))
+    assert drawn.slopes().shape == (2,)

@@ -110,6 +110,13 @@ class Box:
         return _names.labels(self.names, self.D)
 
     @property
+    def unconstrained(self) -> Box:
+        """The same inputs, free of each other."""
+        if not self.constraints:
+            return self
+        return Box(self.lower, self.upper, self.names, self.units, steps=self.steps, categories=self.categories)
+
+    @property
     def polytope(self) -> Polytope | None:
         """Where the constraints hold, in inputs scaled to [-1, 1]; ``None`` without constraints."""
         return self._polytope[0]

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Effect:
-    """``E[f | x_j]`` over the range of one input, in the user's units, with a band."""
+    """``E[f | x_j]`` over the range of one input, in the user's units, or at each level of a category, with a band."""
 
     label: str
-    x: Array  # (m,)
+    x: Array  # (m,), of a category the numbers of its levels
     mean: Array  # (m,)
     low: Array
     high: Array
     level: float
+    words: tuple[str, ...] = ()  # the levels of a category
 
 
 def effect(
@@ -47,21 +48,34 @@ def effects(
     drawing: Drawing = Drawing(),  # noqa: B008 - a tuple
 ) -> list[Effect]:
     """Main effects of several inputs from the same draws."""
-    columns = [measures.index(belief, name) for name in names]
     measure = measures.independent(belief, over, "an effect")
     n_points = checks.count(n_points, "n_points", 2)
     how = average(belief, measure, drawing, "an effect")
-    scaling = belief.space.scaling
-    at: list[Array] = [np.linspace(low, high, n_points) for low, high in map(measure.interval, columns)]
+    called, groups = measures.labels(belief.labels, measure), measures.groups(measure)
+    places = [measures.place(belief, measure, name) for name in names]
+    at = [_values(measure, groups[i], n_points) for i in places]
     curves = how.over_draws(
-        measure,
-        lambda drawn, output: np.stack(
-            [output.mean(drawn.main_effect(j, t)) for j, t in zip(columns, at, strict=True)]
-        ),
+        measure, lambda drawn, output: [output.mean(drawn.main_effect(i, t)) for i, t in zip(places, at, strict=True)]
     )
-    bands = how.estimate(curves)
     result = []
-    for j, t, mean, low, high in zip(columns, at, bands.mean, bands.low, bands.high, strict=True):
-        x = scaling.center[j] + scaling.half_width[j] * t
-        result.append(Effect(belief.labels[j], x, mean, low, high, how.level))
+    for i, t, curve in zip(places, at, zip(*curves, strict=True), strict=True):
+        band = how.estimate(curve)
+        words = measures.levels(belief, groups[i]) if len(groups[i]) > 1 else ()
+        x = np.arange(len(words), dtype=float) if words else _in_units(belief, groups[i][0], t)
+        result.append(Effect(called[i], x, band.mean, band.low, band.high, how.level, words))
+    return result
+
+
+def _values(measure: Any, columns: tuple[int, ...], n_points: int) -> Array:
+    """Where an effect is computed: over the range of an input, or at each level of a category."""
+    if len(columns) > 1:
+        levels: Array = measure.atoms(columns)
+        return levels
+    low, high = measure.interval(columns[0])
+    return np.linspace(low, high, n_points)
+
+
+def _in_units(belief: Belief, j: int, t: Array) -> Array:
+    scaling = belief.space.scaling
+    result: Array = scaling.center[j] + scaling.half_width[j] * t
     return result

@@ -34,7 +34,7 @@ class Estimate:
         interval.
         """
         central = cls.of(values, level, spread)
-        top = central.mean + spread * (np.quantile(values, level, axis=0) - central.mean)
+        top = central.mean + spread * np.maximum(np.quantile(values, level, axis=0) - central.mean, 0.0)
         from_zero = top < central.high - central.low
         low, high = np.where(from_zero, 0.0, central.low), np.where(from_zero, top, central.high)
         return cls(central.mean, central.std, low, high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from ridgeway import checks
 from ridgeway import names as _names
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp import measures
+from ridgeway.gp.leveled import Leveled
 from ridgeway.gp.measures import Gaussian, Independent, Points, Uniform
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
 
-_ALLOWED = 2048  # draws that stand for a box with constraints or categories
+_ALLOWED = 2048  # draws that stand for a box with constraints
 _BEYOND = 0.1  # of half a width that a measure may reach beyond the belief's box without a warning
 
 
@@ -46,7 +47,7 @@ def scaled(belief: Belief, over: Any) -> Any:
 def independent(belief: Belief, over: Any, what: str) -> Any:
     """The measure about inputs mapped to [-1, 1], refused where its inputs depend on each other."""
     found = scaled(belief, over)
-    if not measures.independent(found):
+    if not (measures.independent(found) or isinstance(found, Leveled)):
         raise ValueError(
             f"over must be a measure of independent inputs for {what}, got {_described(over)}: "
             "the parts of inputs that vary together cannot be told apart"
@@ -66,17 +67,55 @@ def own_box(belief: Belief) -> Uniform:
 def _chosen(belief: Belief, over: Any) -> Any:
     if over is None:
         return own_box(belief)
-    if isinstance(over, Uniform | Gaussian | Independent | Points):
+    if isinstance(over, Uniform | Gaussian | Independent | Points | Leveled):
         return over
     if isinstance(over, Mapping):
         return _with_marginals(belief, over)
     if hasattr(over, "lower") and hasattr(over, "upper"):
         order = _order(belief, getattr(over, "names", None))
-        if getattr(over, "constraints", ()) or getattr(over, "categories", ()):
-            # Inputs that constraints tie together, or of which exactly one is 1: draws stand for them.
+        if getattr(over, "constraints", ()):  # draws stand for inputs that constraints tie together
             return Points(over.uniform(_ALLOWED, np.random.default_rng(0))[:, order])
-        return Uniform(np.asarray(over.lower)[order], np.asarray(over.upper)[order])
+        return _box(np.asarray(over.lower), np.asarray(over.upper), getattr(over, "categories", ()), order)
     return Points(checks.dense(belief.points(over)))
+
+
+def _box(lower: Array, upper: Array, categories: Any, order: Any) -> Uniform | Leveled:
+    """Uniform in a box, every level of its categories as likely, with its columns in the belief's order."""
+    if not categories:
+        return Uniform(lower[order], upper[order])
+    place = np.argsort(np.arange(lower.shape[0])[order])
+    return Leveled(lower[order], upper[order], [tuple(int(place[j]) for j in columns) for columns in categories])
+
+
+def groups(measure: Any) -> tuple[tuple[int, ...], ...]:
+    """The columns of each input under a measure."""
+    return measures.groups(measure)
+
+
+def labels(columns: Sequence[str], measure: Any) -> tuple[str, ...]:
+    """What the inputs under a measure are called: a category by what its columns' labels begin with."""
+    return tuple(_called([columns[j] for j in group]) for group in measures.groups(measure))
+
+
+def levels(belief: Belief, columns: tuple[int, ...]) -> tuple[str, ...]:
+    """What the levels of a category are called."""
+    return tuple(belief.labels[j].partition("=")[2] or belief.labels[j] for j in columns)
+
+
+def _called(columns: list[str]) -> str:
+    if len(columns) == 1:
+        return columns[0]
+    before = {label.partition("=")[0] for label in columns}
+    return before.pop() if len(before) == 1 else " or ".join(columns)
+
+
+def place(belief: Belief, measure: Any, name: Any) -> int:
+    """The number of an input among those under a measure, by its own name, or by the name or number of a column."""
+    called = labels(belief.labels, measure)
+    if name in called:
+        return called.index(name)
+    j = index(belief, name)
+    return next(i for i, columns in enumerate(measures.groups(measure)) if j in columns)
 
 
 def _with_marginals(belief: Belief, given: Mapping[Any, Any]) -> Independent:

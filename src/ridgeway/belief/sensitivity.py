@@ -26,7 +26,7 @@ class Sensitivity:
 
     ``first`` is the share of the variance that an input explains alone, ``total`` the share in which it takes part;
     ``activity`` is the mean square of the derivative, inputs in units of the box, as a share of all. Each has ``mean``,
-    ``std``, ``low`` and ``high``, one for each input.
+    ``std``, ``low`` and ``high``, one for each input. A category is one input.
     """
 
     labels: tuple[str, ...]
@@ -97,7 +97,8 @@ def sensitivity(
         for kind, values, wider in zip(kinds, zip(*found, strict=True), zip(*whole, strict=True), strict=True)
     )
     return Sensitivity(
-        belief.labels, mean, std.within(0.0), first.within(0.0, 1.0), total.within(0.0, 1.0), activity.within(0.0, 1.0),
+        measures.labels(belief.labels, measure), mean, std.within(0.0),
+        first.within(0.0, 1.0), total.within(0.0, 1.0), activity.within(0.0, 1.0),
         how.level, how.shares, len(found),
     )  # fmt: skip
 

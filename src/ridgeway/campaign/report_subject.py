@@ -64,6 +64,7 @@ def subject(
         corrections=_corrections(campaign.corrections),
         failed=_failed(setup, [trial for trial in trials if trial.state == "failed"]),
         unit=setup.unit or "",
+        box=None if inputs is None else inputs.box,
     )
 
 
@@ -144,8 +145,8 @@ def _logged(inputs: InputList | None) -> tuple[str, ...]:
 
 def _leveled(inputs: InputList | None) -> tuple[str, ...]:
     return tuple(
-        f"{levels.name} is one input with the levels {', '.join(levels.words)}: each is a column of 0 and 1, and the "
-        "share of the input is the sum of theirs."
+        f"{levels.name} is one input with the levels {', '.join(levels.words)}: in the directions each is a column of "
+        "0 and 1."
         for levels in (() if inputs is None else inputs.levels)
     )
 
@@ -155,7 +156,7 @@ def _constrained(inputs: InputList | None) -> tuple[str, ...]:
         return ()
     return (
         f"Proposals satisfy {'; '.join(str(constraint) for constraint in inputs.constraints)}.",
-        "Averages and Sobol indices are over the whole box, constraints aside.",
+        "Sobol indices and effects are over the whole box, constraints aside: they need inputs that vary freely.",
     )
 
 

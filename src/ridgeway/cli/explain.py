@@ -56,7 +56,8 @@ def sensitivity(
 ) -> None:
     """Which inputs matter: first-order and total Sobol indices, with 95 % intervals.
 
-    Inputs vary uniformly and independently over their ranges, those on a log scale in their logarithm.
+    Inputs vary uniformly and independently over their ranges, those on a log scale in their logarithm. Of a category
+    every level is as likely.
 
     \b
     Examples:
@@ -69,7 +70,8 @@ def sensitivity(
     campaign = opened(where, name)
     with shown_progress(campaign):
         belief = campaign.belief
-        found = belief.sensitivity(rivals=rivals)
+        inputs = campaign.setup.inputs
+        found = belief.sensitivity(None if inputs is None else inputs.box.unconstrained, rivals=rivals)
         answer = belief.is_ridge().sentence if rivals and belief.model.has_directions else ""
     if output is not None:
         sheets.write(output, *_numbers(found, len(found.labels)), comma)
@@ -81,7 +83,7 @@ def sensitivity(
         show(*_numbers(found, top), shape, comma=comma)
     if answer:
         say(f"Is it embeddable? {answer}")
-    if campaign.setup.inputs is not None and campaign.setup.inputs.constraints:
+    if inputs is not None and inputs.constraints:
         say("The indices are over the whole box: they need inputs that vary independently, constraints aside.")
 
 

@@ -20,7 +20,7 @@ from ridgeway.gp import fourier, measures
 from ridgeway.gp.kernel_means import MOST_DIRECTIONS, Rows, principal, sobol_points
 from ridgeway.gp.kernels import Kernel, spectral
 from ridgeway.gp.process import ConditionedGP
-from ridgeway.gp.variance_parts import Exchange, ProductAverages, Terms, VarianceParts, WaveAverages
+from ridgeway.gp.variance_parts import Exchange, ProductAverages, Terms, VarianceParts, WaveAverages, grouped
 from ridgeway.types import Array
 
 N_WAVES = 128  # of a prior that is a sum of random waves
@@ -39,7 +39,7 @@ class DrawnFunction(Protocol):
         """Mean square of its derivative in each input, ``(D,)``."""
 
     def main_effect(self, j: int, t: Array) -> Array:
-        """``E[f | x_j = t]`` at values ``t (m,)`` of one input."""
+        """``E[f | x_j = t]`` at values ``t (m,)`` of one input, or ``(m, L)`` of a category's columns."""
 
     def values(self, X: Array) -> Array:
         """At points ``(n, D)``."""
@@ -72,7 +72,7 @@ def work(kernel: Kernel, rows: Rows, n: int, measure: Any) -> float:
         R, _ = principal(measure, rows.matrix, V)
         return 400.0 * (D + 1) * fourier.around(measure.extent(R), V).n
     terms = n + N_WAVES
-    if kernel.name == "se" and rows.are_scales:
+    if kernel.name == "se" and rows.are_scales and measures.independent(measure):
         return 100.0 * (D + 1) * terms**2
     return 20.0 * (D + 2) * terms * 2**_LOG2_POINTS
 
@@ -260,6 +260,9 @@ class _ExchangedFunction(_PathFunction):
 
     def parts(self) -> VarianceParts:
         return self._exchange.parts(self.values)
+
+    def slopes(self) -> Array:
+        return grouped(super().slopes(), self.measure)
 
     def main_effect(self, j: int, t: Array) -> Array:
         return self._exchange.main_effect(self.values, j, t)

@@ -427,6 +427,12 @@ def independent(measure: Any) -> bool:
     return bool(getattr(measure, "is_independent", hasattr(measure, "factor")))
 
 
+def groups(measure: Any) -> tuple[tuple[int, ...], ...]:
+    """The columns of each input: one each, but for categories, which have one for each level."""
+    found: tuple[tuple[int, ...], ...] = getattr(measure, "groups", None) or tuple((j,) for j in range(measure.D))
+    return found
+
+
 def _normal(q: Array) -> Array:
     result: Array = ndtri(np.clip(q, 1e-15, 1.0 - 1e-15))
     return result

@@ -1,7 +1,8 @@
 """The variance of a function split among its inputs: Sobol's decomposition, for three forms of a function.
 
 The first-order part of an input is the variance of its main effect ``E[f | x_j]``; the total part is what would be
-left if every other input were known, ``V - Var E[f | all inputs but x_j]``. Inputs are independent of each other.
+left if every other input were known, ``V - Var E[f | all inputs but x_j]``. Inputs are independent of each other; a
+category, which has a column for each level, is one input.
 
 - a Fourier series of a few directions ``u = R x``: sums over waves, exact to rounding;
 - a sum of products of functions of one input each: quadratures over one input at a time, exact to rounding;
@@ -18,6 +19,7 @@ import numpy as np
 
 from ridgeway.gp.fourier import FourierBox
 from ridgeway.gp.kernel_means import sobol
+from ridgeway.gp.measures import groups
 from ridgeway.types import Array
 
 _DIVISIBLE = 0.05  # a factor of the characteristic function above which the product of the others is a quotient
@@ -39,6 +41,7 @@ class WaveAverages:
 
     def __init__(self, box: FourierBox, measure: Any, R: Array) -> None:
         self.box, self.measure, self.R = box, measure, R
+        self._groups = [list(columns) for columns in groups(measure)]
 
     @cached_property
     def phi(self) -> Array:
@@ -48,34 +51,42 @@ class WaveAverages:
 
     def without(self, j: int) -> tuple[Array, Array]:
         """The characteristic function of all inputs but one, and that of this one."""
-        own = self.measure.factor(j, self.box.omega @ self.R[:, j])
+        own = self._factor(j, self.box.omega)
         large = np.abs(own) > _DIVISIBLE
         kind = np.result_type(self.phi, own)
         others = np.divide(self.phi, own, out=np.zeros(own.shape, dtype=kind), where=large)
         few = ~large
         if few.any():  # the product anew, where the quotient would lose digits
             rest: Array = np.ones(int(few.sum()), dtype=kind)
-            for i in range(self.R.shape[1]):
+            for i in range(len(self._groups)):
                 if i != j:
-                    rest = rest * self.measure.factor(i, self.box.omega[few] @ self.R[:, i])
+                    rest = rest * self._factor(i, self.box.omega[few])
             others[few] = rest
         return others, own
+
+    def _factor(self, j: int, omega: Array) -> Array:
+        """The characteristic function of one input at some waves."""
+        along = omega @ self.R[:, self._groups[j]]
+        result: Array = self.measure.factor(j, along[:, 0] if along.shape[1] == 1 else along)
+        return result
 
     def mean(self, c: Array) -> float:
         """Of the function with the series ``c (M,)``."""
         return self.box.expectation(c, self.phi)
 
     def main_effect(self, c: Array, j: int, t: Array) -> Array:
-        """``E[f | x_j = t]`` at values ``t (m,)`` of one input."""
+        """``E[f | x_j = t]`` at values ``t (m,)`` of one input, or ``(m, L)`` of the columns of a category."""
         return self._main_effect(c, j, t, self.without(j)[0])
 
     def parts(self, c: Array) -> VarianceParts:
         """The variance of the function with the series ``c``, split among the inputs."""
-        box, D = self.box, self.R.shape[1]
+        box, n = self.box, len(self._groups)
         mean = self.mean(c)
         variance = box.expectation(box.squared(c), self.phi) - mean**2
-        first, total = np.zeros(D), np.zeros(D)
-        for j in map(int, np.flatnonzero(self.R.any(axis=0))):
+        first, total = np.zeros(n), np.zeros(n)
+        for j, columns in enumerate(self._groups):
+            if not self.R[:, columns].any():
+                continue
             others, own = self.without(j)
             total[j] = variance - (box.expectation(box.squared(c * own), others) - mean**2)
             t, w = self._nodes(j)
@@ -83,26 +94,36 @@ class WaveAverages:
         return VarianceParts(mean, variance, first, total)
 
     def slopes(self, c: Array) -> Array:
-        """Mean square of the derivative in each input, ``(D,)``: Rᵀ E[∇g ∇gᵀ] R, its diagonal."""
+        """Mean square of the derivative in each input: the diagonal of Rᵀ E[∇g ∇gᵀ] R, summed over a category."""
         fields = [self.box.values(1j * omega * c) for omega in self.box.omega.T]
         k = len(fields)
         mean = np.empty((k, k))
         for a in range(k):
             for b in range(a + 1):
                 mean[a, b] = mean[b, a] = self.box.expectation(self.box.coefficients(fields[a] * fields[b]), self.phi)
-        result: Array = np.einsum("aj,ab,bj->j", self.R, mean, self.R)
-        return result
+        return grouped(np.einsum("aj,ab,bj->j", self.R, mean, self.R), self.measure)
 
     def _main_effect(self, c: Array, j: int, t: Array, others: Array) -> Array:
-        turned = np.exp(1j * np.outer(t - self.measure.center[j], self.box.omega @ self.R[:, j]))
+        columns = self._groups[j]
+        away = t.reshape(t.shape[0], -1) - self.measure.center[columns]
+        turned = np.exp(1j * away @ (self.box.omega @ self.R[:, columns]).T)
         result: Array = (turned @ (self.box.counts * c * others)).real
         return result
 
     def _nodes(self, j: int) -> tuple[Array, Array]:
-        low, high = self.measure.interval(j)
-        turns = float(np.abs(self.box.omega @ self.R[:, j]).max()) * (high - low)
-        nodes: tuple[Array, Array] = self.measure.nodes(j, _NODES + int(0.5 * turns))
+        columns = self._groups[j]
+        if len(columns) > 1:
+            levels = self.measure.atoms(columns)
+            return levels, np.full(len(levels), 1.0 / len(levels))
+        low, high = self.measure.interval(columns[0])
+        turns = float(np.abs(self.box.omega @ self.R[:, columns]).max()) * (high - low)
+        nodes: tuple[Array, Array] = self.measure.nodes(columns[0], _NODES + int(0.5 * turns))
         return nodes
+
+
+def grouped(columns: Array, measure: Any) -> Array:
+    """Numbers ``(D,)`` of the columns as numbers of the inputs: a category has the sum over its levels."""
+    return np.array([columns[list(group)].sum() for group in groups(measure)])
 
 
 class Terms(NamedTuple):
@@ -186,10 +207,14 @@ def _products_beside(values: Array) -> tuple[Array, Array]:
 
 
 class Exchange:
-    """Pairs of Sobol points of a measure, of which one input at a time is exchanged (Saltelli; Jansen)."""
+    """Pairs of Sobol points of a measure, of which one input at a time is exchanged (Saltelli; Jansen).
+
+    A category is one input: its columns are exchanged together.
+    """
 
     def __init__(self, measure: Any, log2: int, seed: int = 0) -> None:
         D = measure.D
+        self._groups = [list(columns) for columns in groups(measure)]
         q = sobol(2 * D, log2, seed)
         self.A: Array = measure.from_uniform(q[:, :D])
         self.B: Array = measure.from_uniform(q[:, D:])
@@ -199,19 +224,19 @@ class Exchange:
         fA, fB = f(self.A), f(self.B)
         both = np.concatenate([fA, fB])
         mean, variance = float(both.mean()), float(both.var())
-        first, total = np.empty(self.A.shape[1]), np.empty(self.A.shape[1])
-        for j in range(first.shape[0]):
+        first, total = np.empty(len(self._groups)), np.empty(len(self._groups))
+        for j, columns in enumerate(self._groups):
             mixed = self.A.copy()
-            mixed[:, j] = self.B[:, j]
+            mixed[:, columns] = self.B[:, columns]
             f_mixed = f(mixed)
             first[j] = np.mean((fB - mean) * (f_mixed - fA))
             total[j] = 0.5 * np.mean((fA - f_mixed) ** 2)
         return VarianceParts(mean, variance, first, total)
 
     def main_effect(self, f: Callable[[Array], Array], j: int, t: Array) -> Array:
-        """``E[f | x_j = t]``."""
+        """``E[f | x_j = t]`` at values ``t (m,)`` of one input, or ``(m, L)`` of the columns of a category."""
         result, X = np.empty(t.shape[0]), self.A.copy()
         for i, value in enumerate(t):
-            X[:, j] = value
+            X[:, self._groups[j]] = value
             result[i] = f(X).mean()
         return result

@@ -39,7 +39,11 @@ def sensitivity(found: Sensitivity, top: int = TOP) -> go.Figure:
 
 
 def effect(found: Effect, output: str = "response") -> go.Figure:
-    """The main effect of one input with its band."""
+    """The main effect of one input with its band, or of each level of a category with its interval."""
+    if found.words:
+        axis = marked_up(output, CHARACTERS)
+        fig = rows(found.words, found.mean, found.low, found.high, axis, level=f"{100 * found.level:.0f} %")
+        return fig.update_xaxes(zeroline=False)
     band = go.Scatter(
         x=np.concatenate([found.x, found.x[::-1]]), y=np.concatenate([found.high, found.low[::-1]]), fill="toself",
         fillcolor=BAND, mode="lines", line={"width": 0}, name=f"{100 * found.level:.0f} %", hoverinfo="skip",

@@ -39,6 +39,11 @@ def importance(
     if shares is None:
         drawn = embedding_draws.embeddings(belief) if R is None else R
         shares = embedding_draws.input_shares(belief, drawn)
+    return shared(called, shares, top)
+
+
+def shared(called: Sequence[str], shares: Interval, top: int = TOP) -> go.Figure:
+    """Shares of inputs in the variation with their intervals, the largest first."""
     order = np.argsort(-shares.mean, kind="stable")
     shown, rest = order[:top], float(shares.mean[order[top:]].sum())
     mean, low, high = shares.mean[shown], shares.low[shown], shares.high[shown]

@@ -79,7 +79,7 @@ def content(
     belief = about.belief
     if belief is None:
         return _before_data(about, title)
-    found = facts(belief, about.labels)
+    found = facts(belief, about.labels, about.box)
     linear = found.directions is not None or not found.shares_mean_something
     return Content(
         title,
@@ -92,7 +92,7 @@ def content(
             *best_point.best_point(about, found),
             sections.response(found, about),
             sections.inputs(found),
-            averages.explained(found),
+            averages.explained(found, about),
             averages.distributed(found, about),
             next_experiments.without_learner(found)
             if about.learner is None
@@ -118,7 +118,7 @@ def _sentences(found: Facts, about: Subject) -> tuple[str, ...]:
         [
             "" if found.directions is None else sentences.shares(found.directions),
             sentences.shape(found.belief.straight_share) if found.explains_something else "",
-            sentences.inputs(found.labels, found.shares) if found.explains_something else "",
+            sentences.inputs(found.inputs, found.input_shares) if found.explains_something else "",
             "" if found.angle is None else sentences.certainty(found.angle, k, about.D),
             "" if found.calibration is None else sentences.typical_error(found.calibration, about.unit),
             "" if found.calibration is None else sentences.calibrated(found.calibration),

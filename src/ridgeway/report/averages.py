@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ridgeway import plots
 from ridgeway.belief import averages, measures
@@ -26,16 +26,17 @@ _TERMS = 8  # inputs in a formula
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def explained(found: Facts) -> Section:
+def explained(found: Facts, subject: Subject) -> Section:
     """Sobol indices, main effects and the directions as formulas."""
     key, title = "sensitivity", "How much each input matters"
-    n_draws, why = _affordable(found)
+    over = None if subject.box is None else subject.box.unconstrained
+    n_draws, why = _affordable(found, over)
     if why:
         return Section(key, title, "", missing=why)
-    indices = replace(found.belief.sensitivity(rivals=False, n_draws=n_draws), labels=found.labels)
-    curves = effects(
-        found.belief, list(indices.ranking[:_EFFECTS]), drawing=averages.Drawing(rivals=False, n_draws=n_draws)
-    )
+    indices = found.belief.sensitivity(over, rivals=False, n_draws=n_draws)
+    first = [indices.labels[j] for j in indices.ranking[:_EFFECTS]]
+    curves = effects(found.belief, first, over, drawing=averages.Drawing(rivals=False, n_draws=n_draws))
+    indices = replace(indices, labels=found.inputs)
     shown = [
         picture(
             "sobol",
@@ -47,13 +48,13 @@ def explained(found: Facts) -> Section:
         )
     ]
     for i, (j, curve) in enumerate(zip(indices.ranking, curves, strict=False)):
-        one = replace(curve, label=found.labels[j])
+        one = replace(curve, label=found.inputs[j])
         shown.append(
             picture(
                 f"effect{i}",
-                f"Effect of {found.labels[j]}",
+                f"Effect of {found.inputs[j]}",
                 "The response's mean at each value, over all other inputs.",
-                lambda one=one: plots.effect(one),  # type: ignore[misc]
+                lambda one=one: plots.effect(one, subject.output),  # type: ignore[misc]
             )
         )
     intro = (
@@ -66,11 +67,11 @@ def explained(found: Facts) -> Section:
 def distributed(found: Facts, subject: Subject) -> Section:
     """The output's mean, spread and quantiles over the box."""
     key, title = "distribution", "The output over the box"
-    n_draws, why = _affordable(found)
+    n_draws, why = _affordable(found, subject.box)
     if why:
         return Section(key, title, "", missing=why)
-    integral = found.belief.integrate()
-    spread = found.belief.distribution(rivals=False, n_draws=n_draws)
+    integral = found.belief.integrate(subject.box)
+    spread = found.belief.distribution(subject.box, rivals=False, n_draws=n_draws)
     low, high = integral.interval()
     rows = [("mean", number(integral.mean), number(low), number(high)), _row("standard deviation", spread.std)]
     rows += [_row(f"{100 * q:.0f} % quantile", spread.quantile(q)) for q in _QUANTILES]
@@ -78,19 +79,24 @@ def distributed(found: Facts, subject: Subject) -> Section:
     shown = picture(
         "distribution",
         "Distribution of the output",
-        "If inputs vary uniformly over the box; noise is not included.",
+        f"If inputs vary uniformly over {_where(subject)}; noise is not included.",
         lambda: plots.distribution(spread, subject.output),
         lambda: table,
     )
     return Section(key, title, "", (shown,))
 
 
-def _affordable(found: Facts) -> tuple[int, str]:
+def _where(subject: Subject) -> str:
+    constrained = subject.box is not None and bool(subject.box.constraints)
+    return "what the constraints allow" if constrained else "the box"
+
+
+def _affordable(found: Facts, over: Any) -> tuple[int, str]:
     """How many draws to take, or why none."""
     belief = found.belief
     if found.calibration is None:
         return 0, f"it takes at least {FEW} observations that vary"
-    work = averages.work(belief, measures.scaled(belief, None))
+    work = averages.work(belief, measures.scaled(belief, over))
     if _FEWEST * work > _WORK:
         return 0, "this would take long for so many inputs and observations: belief.sensitivity() computes it"
     return int(min(_DRAWS, max(_FEWEST, _WORK / work))), ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ridgeway.belief import embedding_draws
+from ridgeway.belief import embedding_draws, measures
 from ridgeway.belief.calibration import Calibration, calibration
 from ridgeway.belief.directions import Directions, UnavailableError, directions
 from ridgeway.belief.embedding_draws import Interval
@@ -19,6 +19,7 @@ from ridgeway.report.warnings import FEW
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
+    from ridgeway.active.box import Box
     from ridgeway.belief.belief import Belief
 
 
@@ -27,17 +28,19 @@ class Facts:
     """What every section is made from."""
 
     belief: Belief
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # (D,) of the columns that directions are made of
+    inputs: tuple[str, ...]  # (G,) of the inputs: a category is one, whatever its columns
     R: Array  # (n, d, D) draws of the embedding
     directions: Directions | None
     no_directions: str  # why not
     shares: Interval  # (D,)
+    input_shares: Interval  # (G,)
     calibration: Calibration | None
     angle: SubspaceUncertainty | None  # none where the directions span all inputs: there is no other subspace
 
     @property
     def order(self) -> npt.NDArray[np.int64]:
-        """The inputs, the most important first where they can be ranked."""
+        """The columns, the most important first where they can be ranked."""
         if not self.shares_mean_something:
             return np.arange(len(self.labels))
         return np.argsort(-self.shares.mean, kind="stable").astype(np.int64)
@@ -60,10 +63,11 @@ class Facts:
         return self.shares_mean_something and self.explained is not None and self.explained > 0.0
 
 
-def facts(belief: Belief, labels: Sequence[str]) -> Facts:
-    """Everything a report says about a belief, in numbers."""
+def facts(belief: Belief, labels: Sequence[str], box: Box | None = None) -> Facts:
+    """Everything a report says about a belief, in numbers; a ``box`` knows which columns are one category."""
     R = embedding_draws.embeddings(belief)
-    shares = embedding_draws.input_shares(belief, R)
+    shares = embedding_draws.shares(belief, R)
+    measure = measures.choose(belief, None if box is None else box.unconstrained)
     found, why = None, ""
     try:
         found = directions(belief)
@@ -72,10 +76,12 @@ def facts(belief: Belief, labels: Sequence[str]) -> Facts:
     return Facts(
         belief,
         tuple(labels),
+        measures.labels(labels, measure),
         R,
         found,
         why,
-        shares,
+        Interval.of(shares),
+        Interval.of(embedding_draws.grouped(shares, measures.groups(measure))),
         calibration(belief) if belief.y.shape[0] >= FEW and np.ptp(belief.y) > 0 else None,
         None if found is None or found.k == len(labels) else uncertainty(belief, R, found),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ridgeway import plots
@@ -13,7 +14,7 @@ from ridgeway.belief import embedding_draws
 from ridgeway.belief.directions import UnavailableError
 from ridgeway.belief.subspace import SubspaceUncertainty, degrees
 from ridgeway.belief.suspects import distance
-from ridgeway.plots.inputs import TOP
+from ridgeway.plots.inputs import TOP, shared
 from ridgeway.plots.trust import measured
 from ridgeway.report.content import Download, Picture, Section, picture, present
 from ridgeway.report.facts import Facts
@@ -75,7 +76,7 @@ def inputs(found: Facts) -> Section:
         "importance",
         "Share of the variation",
         "The mean square of the response's slope in each input, as a share of all, averaged over what the data allow.",
-        lambda: plots.importance(found.belief, found.labels, shares=found.shares),
+        lambda: shared(found.inputs, found.input_shares),
         lambda: _share_table(found),
     )
     directions = _weights(found)
@@ -112,12 +113,12 @@ def _weights(found: Facts) -> tuple[Picture, ...]:
 
 
 def _share_table(found: Facts) -> Table:
-    shares = found.shares
+    shares = found.input_shares
     rows = tuple(
-        (found.labels[j], f"{shares.mean[j]:.2%}", f"{shares.low[j]:.2%}", f"{shares.high[j]:.2%}")
-        for j in found.order[: 5 * TOP]
+        (found.inputs[j], f"{shares.mean[j]:.2%}", f"{shares.low[j]:.2%}", f"{shares.high[j]:.2%}")
+        for j in np.argsort(-shares.mean, kind="stable")[: 5 * TOP]
     )
-    return Table(("input", "share", "5 %", "95 %"), rows, f"The {len(rows)} largest shares of {len(found.labels):,}.")
+    return Table(("input", "share", "5 %", "95 %"), rows, f"The {len(rows)} largest shares of {len(found.inputs):,}.")
 
 
 def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUncertainty]) -> Section:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway.active.box import Box
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.scored_points import in_turn
 from ridgeway.belief.belief import Belief
@@ -45,6 +46,7 @@ class Subject:
     corrections: Table | None = None  # of results, as they were and are
     failed: Table | None = None  # experiments that gave no value, with the reasons
     unit: str = ""  # of the output
+    box: Box | None = None  # what averages are over; by default the belief's
 
     @property
     def D(self) -> int:
@@ -65,7 +67,7 @@ def of(source: Belief | ActiveLearner, names: Sequence[str] | None, suggestions:
     return Subject(
         belief, source, called, Points(source.X, called), tuple(range(len(called))), Points(source.pending, called),
         _preview(source, called, suggestions), reproduce(belief, source), standing=standing(source),
-        failed=_failed(source, called),
+        failed=_failed(source, called), box=source.space if isinstance(source.space, Box) else None,
     )  # fmt: skip
 
 
