@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import ridgeway as rw
 from ridgeway import Campaign, CampaignError, Category, Input
-from ridgeway.campaign import schema
 
 
 @pytest.fixture
@@ -76,7 +74,7 @@ def test_names_and_units_change_without_a_new_fit(campaign: Campaign) -> None:
     campaign.rename("value", "strength", "what it is")
     opened = again(campaign)
     assert opened.setup.labels == ("alpha [cm]", "b")
-    assert opened.setup.output == "strength"
+    assert opened.setup.outputs.names == ("strength",)
     assert [str(c) for c in opened.setup.inputs.constraints] == ["alpha + b <= 1.5"]  # type: ignore[union-attr]
     summary = opened.summary()
     assert summary is not None
@@ -138,21 +136,6 @@ def test_several_are_abandoned_or_none(campaign: Campaign) -> None:
     assert [trial.id for trial in campaign.pending] == pending
     campaign.abandon(pending)
     assert not campaign.pending
-
-
-def test_programs_that_know_no_constraints_are_kept_out(tmp_path: Path) -> None:
-    def version(path: Path) -> int:
-        with sqlite3.connect(path) as connection:
-            return int(connection.execute("SELECT version FROM ridgeway_schema").fetchone()[0])
-
-    plain, stepped = tmp_path / "plain.sqlite", tmp_path / "stepped.sqlite"
-    made = Campaign.create(plain, "c", [Input("a", 0, 1), Input("b", 0, 1)])
-    assert version(plain) == schema.TABLES
-    Campaign.create(stepped, "c", [Input("a", 0, 1, step=0.5)])
-    assert version(stepped) == schema.VERSION
-    made.set_range("a", 0, 2, "wider")
-    assert version(plain) == schema.VERSION
-    assert np.isfinite(Campaign.open(plain).ask().x).all()
 
 
 def test_a_pool_stays_as_it_is(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_versions_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(schema.UPGRADES, 0, lambda connection: connection.exec_driver_sql(step))
     assert Campaign.open(path).pending[0].id == 10
     with Database(path).reading() as upgraded:
-        assert schema.version(upgraded, "it") == schema.TABLES
+        assert schema.version(upgraded, "it") == schema.VERSION
 
 
 def test_the_stored_campaign_of_the_first_release_opens_and_goes_on(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_plan_in_a_file(ridgeway: Ridgeway) -> None:
     assert ridgeway("init", "plan.toml").code == 0
     campaign = Campaign.open("campaign.sqlite", "coating")
     assert campaign.setup.labels == ("temperature [°C]", "rate", "pressure")
-    assert campaign.setup.output_label == "strength [MPa]"
+    assert campaign.setup.outputs.labels == ("strength [MPa]",)
     assert campaign.setup.learning["random_state"] == 3
 
 

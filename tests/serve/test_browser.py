@@ -144,7 +144,7 @@ def test_failures_corrections_and_asking(browser: Any, tmp_path: Path) -> None:
         page.press("#trial-2 [name=value]", "Enter")
         page.wait_for_selector("#rows tr.told")
         page.locator("#rows tr.told button", has_text="correct").click()
-        page.fill("#question-value", "1.25")
+        page.fill("#question-values input", "1.25")
         page.keyboard.press("Enter")  # a reason is needed
         assert page.evaluate("document.getElementById('question').open")
         page.fill("#question-reason", "misread")

@@ -26,7 +26,7 @@ def campaign_rich(campaign: Campaign) -> Any:
 
 def _title(campaign: Campaign) -> str:
     n = len(campaign.setup.names)
-    return f"Campaign {campaign.name!r}: {n:,} input{'s' * (n > 1)}, output {campaign.setup.output_label}"
+    return f"Campaign {campaign.name!r}: {n:,} input{'s' * (n > 1)}, {campaign.setup.target}"
 
 
 def _parts(campaign: Campaign) -> tuple[Facts, Shares, tuple[str, ...]]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ridgeway.campaign.outputs import OutputList
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers
 
@@ -67,6 +68,17 @@ class Said:
         if value is None or (isinstance(value, str) and not value.strip()):
             return None
         return _number(value, name)
+
+    def by_output(self, name: str, outputs: OutputList) -> dict[str, float]:
+        """Numbers by output: a field with one for each, or a number where there is one output; empty ones left out."""
+        value = self._fields.get(name)
+        given = value if isinstance(value, dict) else {} if outputs.only is None and value is None else {None: value}
+        found: dict[str, float] = {}
+        for output, one in given.items():
+            if one is not None and not (isinstance(one, str) and not one.strip()):
+                known = outputs.one(output).name
+                found[known] = _number(one, name if output is None else known)
+        return found
 
     def text(self, name: str) -> str:
         """Words; empty where there are none."""
