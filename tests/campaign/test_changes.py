@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import ridgeway as rw
 from ridgeway import Campaign, CampaignError, Category, Input
+from tests.campaign import several
 
 
 @pytest.fixture
@@ -151,3 +153,51 @@ def test_a_correction_goes_with_the_outcome_that_is_taken_back(campaign: Campaig
     campaign.reopen(1, "wrong line")
     assert campaign.undo().startswith("a from 0 .. 1 to 0 .. 2")
     assert campaign.all_trials()[0].state == "asked"
+
+
+def test_outputs_are_renamed_added_and_weighed(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask(3)
+    two.tell(1, {"yield": 1.0, "cost": 2.0})
+    two.tell(2, {"yield": 3.0})
+    two.rename("cost", "price", "clearer")
+    two.set_unit("price", "CHF", "it is")
+    assert again(two).setup.outputs.labels == ("yield [%]", "price [CHF]")
+    assert again(two).all_trials()[0].values == {"yield": 1.0, "price": 2.0}
+    two.add_output("colour", "we see it")
+    first, second, third = two.all_trials()
+    assert (first.state, first.awaited, first.outputs) == ("told", ("colour",), ("yield", "price", "colour"))
+    assert (second.awaited, third.awaited) == (("price", "colour"), ("yield", "price", "colour"))
+    two.tell(2, {"price": 4.0})
+    assert two.all_trials()[1].state == "asked"
+    assert two.undo() == "new output colour"
+    assert two.all_trials()[1].state == "told"  # it lacks nothing else
+    two.add_output(rw.Output("colour", weight=3.0), "we see it")
+    two.tell(1, {"colour": 7.0})
+    with pytest.raises(CampaignError, match="'new output colour' cannot be undone: trial 1 has a result for it"):
+        two.undo()
+    two.set_weights({"price": 0.0, "yield": 2.0}, "for now")
+    two.set_choose("turns", "to compare")
+    assert (again(two).setup.outputs.weights, again(two).setup.outputs.choose) == ((2.0, 0.0, 3.0), "turns")
+    assert "experiments are chosen by turns" in two.log[-1].what
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.add_output("yield", "again"), "different names, got 'yield' twice"),
+        (lambda c: c.add_output("a", "a slip"), "must not be called 'a'"),
+        (lambda c: c.add_output(rw.Output("z", goal="minimize"), "now"), "a new output is learned"),
+        (lambda c: c.rename("cost", "yield", "a slip"), "different names"),
+        (lambda c: c.set_weights({"profit": 1.0}, "now"), "there is no output 'profit'"),
+        (lambda c: c.set_weights({"yield": 0.0, "cost": 0.0}, "now"), "must not all be 0"),
+        (lambda c: c.set_choose("both", "now"), "choose must be one of sum, turns"),
+        (lambda c: c.set_choose("turns", " "), "reason must say why"),
+    ],
+)
+def test_changes_of_outputs_that_are_refused(tmp_path: Path, change: Any, message: str) -> None:
+    two = several.create(tmp_path / "two.sqlite")
+    before = two.version()
+    with pytest.raises(CampaignError, match=message):
+        change(two)
+    assert two.version() == before

@@ -410,13 +410,16 @@ class Campaign:
             self._store.rewrite(connection, change, "changed", reason)
         self.setup = change.setup.with_same_acquisition(self.setup)
 
-    def reopen(self, trial: Trial | int, reason: str) -> None:
+    def reopen(self, trial: Trial | int, reason: str, outputs: Sequence[str] = ()) -> None:
         """Take back what became of a trial: it is pending again, at the inputs that were asked.
+
+        With the names of some ``outputs`` only their results are taken back.
 
         For an outcome, a failure or an abandonment that was entered by mistake; ``reason`` says so, and what stood
         there stays in the history. A trial that was attached cannot be pending: correct it.
         """
-        transitions.reopen(self._store, self._number(trial), reason)
+        names = [self.setup.outputs.one(name).name for name in outputs]
+        transitions.reopen(self._store, self._number(trial), reason, names)
 
     def reclaim(self, older_than: float) -> list[Trial]:
         """Take over the trials pending for more than ``older_than`` seconds: they are yours to make now.

@@ -357,16 +357,18 @@ def abandon(store: Store, numbers: Sequence[int], reason: str) -> None:
     store.update(numbers, change)
 
 
-def reopen(store: Store, number: int, reason: str) -> None:
-    """Take back what became of a trial that was asked for: it is pending again, at the inputs that were asked.
+def reopen(store: Store, number: int, reason: str, outputs: Sequence[str] = ()) -> None:
+    """Take back what became of a trial that was asked for, or its results of some outputs: it is pending again.
 
-    Nothing happens to one that is pending. What stood there goes to the history.
+    Without any results left, it is at the inputs that were asked. Nothing happens to one that is pending and has
+    none. What stood there goes to the history.
     """
     check_reason(reason, f"reason must say why trial {number} is taken back")
 
     def change(connection: Connection, trials: dict[int, Trial]) -> None:
         trial = trials[number]
-        if trial.state == "asked" and not trial.results:
+        gone = [name for name in trial.results if name in outputs or not outputs]
+        if not gone and (outputs or trial.state == "asked"):
             return
         if trial.state == "attached":
             raise CampaignError(f"trial {number} was not asked for, so it cannot become pending: correct or discard it")
@@ -376,12 +378,15 @@ def reopen(store: Store, number: int, reason: str) -> None:
             same = [t.id for t in others if t.state != "abandoned" and pack(t.x) == pack(asked)]
             if same:
                 raise CampaignError(f"trial {number} cannot become pending: trial {same[0]} has its inputs since")
-        called = store.setup.outputs.word
-        before = {"state": trial.state, "values": {called(name): value for name, value in trial.values.items()}}
+        called, place = store.setup.outputs.word, store.setup.outputs.place
+        before: dict[str, Any] = {"state": trial.state, "outputs": [place(name) for name in gone]}
+        before["values"] = {called(name): trial.values[name] for name in gone if name in trial.values}
         store.log(connection, trial, "reopened", before, {"state": "asked"}, reason)
-        nothing = dict.fromkeys(("reason", "settled_by", "settled_at", "sequence", "proposed"))
-        store.drop_results(connection, trial)
-        store.change(connection, trial, state="asked", inputs=pack(asked), **nothing)
+        store.drop_results(connection, trial, gone)
+        columns: dict[str, Any] = dict.fromkeys(("reason", "settled_by", "settled_at", "sequence"))
+        if len(gone) == len(trial.results):
+            columns |= {"inputs": pack(asked), "proposed": None}
+        store.change(connection, trial, state="asked", **columns)
 
     store.update([number], change)
 

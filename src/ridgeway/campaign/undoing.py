@@ -40,8 +40,15 @@ def _last(entries: list[Entry]) -> Entry | None:
         elif entry["kind"] == "undone":
             standing.pop()
         elif entry["kind"] == "reopened":  # with its outcome, corrections of it have gone
-            standing = [e for e in standing if e["kind"] == "changed" or e["trial"] != entry["trial"]]
+            standing = [e for e in standing if not _is_of(e, entry)]
     return standing[-1] if standing else None
+
+
+def _is_of(entry: Entry, reopened: Entry) -> bool:
+    """Whether a correction is of a result that was taken back."""
+    outputs = reopened["before"].get("outputs", [0])  # early versions had one
+    same = entry["kind"] == "corrected" and entry["trial"] == reopened["trial"]
+    return same and entry["before"].get("output", 0) in outputs
 
 
 def _undo_change(store: Store, connection: Connection, setup: Setup, entry: Entry, reason: str) -> tuple[str, Setup]:

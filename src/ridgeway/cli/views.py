@@ -334,7 +334,7 @@ def _wrapped(text: str) -> list[str]:
     import textwrap
 
     width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
-    whole = text.replace(" %", "\xa0%")  # a number and its sign stay on one line
+    whole = text.replace(" %", "\xa0%").replace(" [", "\xa0[")  # a number and its sign, a name and its unit
     return [line.replace("\xa0", " ") for line in textwrap.wrap(whole, width)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ridgeway.campaign.campaign import Campaign
@@ -36,16 +36,17 @@ def _tell(campaign: Campaign, said: Said) -> Answer:
     campaign.tell(trial, values, sigmas, inputs, {"note": note} if note else None)
     after = _trial(campaign, trial)
     rest = f" {', '.join(after.awaited)} can follow." if after.state == "asked" else ""
-    # What came before it was no mistake: where there is such a thing, a correction is the way.
-    undo = {} if before.results else {"undo": _taken_back(trial)}
-    return {"message": f"Trial {trial}: {_shown(values, outputs)} is recorded.{rest}", **undo}
+    new = [name for name in values if name not in before.results]
+    message = f"Trial {trial}: {_shown(values, outputs)} is recorded.{rest}"
+    return {"message": message, "undo": _taken_back(trial, new)}
 
 
 def _fail(campaign: Campaign, said: Said) -> Answer:
     before = _trial(campaign, said.trial)
     campaign.fail(said.trial, said.text("reason") or "failed")
     if before.results:
-        return {"message": f"Trial {said.trial} is done: {', '.join(before.awaited)} will not come."}
+        message = f"Trial {said.trial} is done: {', '.join(before.awaited)} will not come."
+        return {"message": message, "undo": _taken_back(said.trial, list(before.awaited))}
     return {"message": f"Trial {said.trial} is recorded as failed.", "undo": _taken_back(said.trial)}
 
 
@@ -63,7 +64,7 @@ def _abandon_many(campaign: Campaign, said: Said) -> Answer:
 
 
 def _reopen(campaign: Campaign, said: Said) -> Answer:
-    campaign.reopen(said.trial, said.text("reason") or _MISTAKE)
+    campaign.reopen(said.trial, said.text("reason") or _MISTAKE, said.words("outputs"))
     return {"message": f"Trial {said.trial} is pending again."}
 
 
@@ -100,8 +101,9 @@ def asked(numbers: list[int]) -> Answer:
     }
 
 
-def _taken_back(trial: int) -> Answer:
-    return {"action": "reopen", "trial": trial, "reason": _MISTAKE}
+def _taken_back(trial: int, outputs: Sequence[str] = ()) -> Answer:
+    """The way back from results of some outputs, or from all that became of a trial."""
+    return {"action": "reopen", "trial": trial, "reason": _MISTAKE, "outputs": list(outputs)}
 
 
 def _as_fields(trial: Trial, outputs: OutputList) -> Answer:

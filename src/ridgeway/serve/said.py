@@ -89,6 +89,13 @@ class Said:
             raise CampaignError(f"{name} must be text of at most {_LONGEST:,} characters")
         return "".join(c if c.isprintable() else " " for c in value).strip()
 
+    def words(self, name: str) -> list[str]:
+        """Several words; none where the field is not there."""
+        value = self._fields.get(name, [])
+        if not isinstance(value, list) or len(value) > _MOST or not all(isinstance(word, str) for word in value):
+            raise CampaignError(f"{name} must be at most {_MOST} words")
+        return value
+
     def numbers(self, name: str) -> list[int]:
         """Numbers of trials."""
         value = self._fields.get(name)
