@@ -167,13 +167,14 @@
       button.disabled = true;
       const fields = [...form.querySelectorAll("[name=value]")];
       const next = card.nextElementSibling || card.previousElementSibling;
-      const all = fields.every((input) => input.value.trim());
+      const empty = fields.filter((input) => !input.value.trim()).map((input) => input.dataset.output);
       const done = await send("tell", { trial: item.trial, value: typed(form, "value"), sigma: typed(form, "sigma"), note: form.elements.note.value });
       button.disabled = false;
       if (!done) { (fields.find((input) => input.value.trim()) || fields[0]).focus(); return; }
-      for (const input of [...fields, ...form.querySelectorAll("[name=sigma], [name=note]")]) input.value = "";
-      const following = all && next ? next.querySelector("[name=value]") : all ? null : fields[0];
-      (following || $("n")).focus(); // the next result can be typed at once
+      const now = [...form.querySelectorAll("[name=value]")]; // the page may have been brought up to date meanwhile
+      for (const input of [...now, ...form.querySelectorAll("[name=sigma], [name=note]")]) input.value = "";
+      const rest = now.find((input) => empty.includes(input.dataset.output));
+      (rest || (next && next.querySelector("[name=value]")) || $("n")).focus(); // the next result can be typed at once
     });
     form.elements.fail.addEventListener("click", () => failed(state.pending.find(({ trial }) => trial === item.trial)));
     form.elements.abandon.addEventListener("click", () => abandoned(item.trial));
