@@ -85,3 +85,11 @@ def test_the_belief_of_several_must_be_named(two: Campaign) -> None:
         two.belief  # noqa: B018
     with pytest.raises(rw.CampaignError, match="there is no output 'profit'; there are yield, cost"):
         two.predict([[0.5, 0.5]], output="profit")
+
+
+def test_there_is_no_score_before_a_result_and_none_of_too_many_points(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite")
+    with pytest.raises(rw.CampaignError, match="no score before the first result"):
+        two.score([[0.5, 0.5]])
+    with pytest.raises(ValueError, match="n must be at most 10,000 points"):
+        two.ask(20_000)

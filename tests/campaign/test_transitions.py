@@ -191,7 +191,7 @@ def test_a_trial_of_another_campaign_is_refused(campaign: Campaign, tmp_path: Pa
 
 def test_a_clock_that_was_wrong_blocks_no_trial(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as wrong:
-        wrong.setattr("ridgeway.campaign.campaign.now", lambda: "2099-01-01T00:00:00.000+00:00")
+        wrong.setattr("ridgeway.campaign.asking.now", lambda: "2099-01-01T00:00:00.000+00:00")
         campaign.ask()
     campaign.ask()
     assert [t.id for t in campaign.reclaim(3600.0)] == [1]

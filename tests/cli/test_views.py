@@ -48,7 +48,7 @@ def test_status_names_the_oldest_trial_and_clocks_that_are_wrong(
     ridgeway(*INIT)
     for stamp in ("2099-01-01T00:00:00.000+00:00", "2020-01-01T00:00:00.000+00:00"):
         with monkeypatch.context() as wrong:
-            wrong.setattr("ridgeway.campaign.campaign.now", lambda stamp=stamp: stamp)
+            wrong.setattr("ridgeway.campaign.asking.now", lambda stamp=stamp: stamp)
             assert ridgeway("ask").code == 0
     said = " ".join(ridgeway("status").out.split())
     assert re.search(r"the longest for [\d]+ d \(", said)

@@ -137,9 +137,7 @@ class ActiveLearner:
         self.inference = inference
         self.marginal: Marginal = marginal
         self.priors = priors
-        self.n_initial = (
-            default_size(embedding) if n_initial is None else self._number_of_points(n_initial, "n_initial")
-        )
+        self.n_initial = default_size(embedding) if n_initial is None else self.number_of_points(n_initial, "n_initial")
         self.fill_every = goals.fill_every(goal, fill_every)
         self.random_state = checks.count(random_state, "random_state")
         self.progress: Progress | None = progresses.given(progress)
@@ -192,7 +190,7 @@ class ActiveLearner:
             raise ValueError(
                 "named must be False where the space has no names: give it some, as in Box(..., names=...)"
             )
-        many = 1 if n is None else self._number_of_points(n)
+        many = 1 if n is None else self.number_of_points(n)
         self.record.check_left(many)
         chosen = self._choose(many)
         self.record = self.record.with_pending(chosen.X)
@@ -427,10 +425,10 @@ class ActiveLearner:
         n = checks.count(n, "n", 1)
         if isinstance(self.space, Pool):
             n = min(n, int(self.record.free.sum()))
-        n = self._number_of_points(n) if n else 0
+        n = self.number_of_points(n) if n else 0
         return self._choose(n) if n else maximize.Choice(np.zeros((0, self.space.D)), np.zeros(0), None, True)
 
-    def _number_of_points(self, n: Any, name: str = "n") -> int:
+    def number_of_points(self, n: Any, name: str = "n") -> int:
         """``n`` if so many points can be chosen at once."""
         n = checks.count(n, name, 1)
         most = min(MOST_POINTS, max(1, MOST_NUMBERS // self.space.D))

@@ -7,6 +7,7 @@ all of them together is the sum of the information in each, in nats; weights say
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class SummedOutlook:
         """The beliefs about all functions."""
         return tuple(belief for outlook in self.outlooks for belief in outlook.beliefs)
 
-    @property
+    @cached_property
     def known_inputs(self) -> Array:
         """Inputs of the observations and pending points of any function, ``(n, D)``."""
         return np.unique(np.vstack([outlook.known_inputs for outlook in self.outlooks]), axis=0)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection
 
-from ridgeway.campaign import changes, logbook, results, sheets, store, stored_pool, table, transitions, undoing
+from ridgeway.campaign import (
+    changes,
+    logbook,
+    results,
+    sheets,
+    store,
+    stored_pool,
+    table,
+    telling,
+    transitions,
+    undoing,
+)
+from ridgeway.campaign.asking import Asking, HandOver
 from ridgeway.campaign.database import Database
 from ridgeway.campaign.measurement import Measurement
 from ridgeway.campaign.output_view import OutputView
@@ -20,8 +30,9 @@ from ridgeway.campaign.outputs import Output, OutputList
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.campaign.stopping import Advice, for_all
-from ridgeway.campaign.store import Snapshot, Store, Version, now, who
+from ridgeway.campaign.store import Snapshot, Store, Version
 from ridgeway.campaign.stored_pool import StoredPool
+from ridgeway.campaign.telling import Given
 from ridgeway.campaign.trial import Trial, number_of
 from ridgeway.errors import CampaignError
 from ridgeway.notebook import Live
@@ -34,10 +45,6 @@ if TYPE_CHECKING:  # to enter or look at results must not wait for the import of
     from ridgeway.campaign.inputs import Category, Fixed, Input
     from ridgeway.campaign.replay import Chain
     from ridgeway.report.subject import Subject
-
-_TRIES = 1  # choices computed without a lock, which another ask may make obsolete; the next holds the lock
-
-HandOver = Callable[[list[Trial]], Any]
 
 
 class Campaign:
@@ -145,59 +152,17 @@ class Campaign:
         many = 1 if n is None else n
         if isinstance(many, bool) or not isinstance(many, int | np.integer) or many < 1:
             raise CampaignError(f"n must be a whole number of at least 1, got {n!r}")
-        for _ in range(_TRIES):
-            snapshot = self._store.snapshot()
-            chosen = self._chosen(snapshot, many)
-            with self._store.writing() as connection:
-                # Results that came in between do not matter: the choice is as good as if it had been made before them.
-                if self._store.counters(connection).n_asked == snapshot.n_asked:
-                    self._store.check_budget(connection, many, budget)
-                    kept = self._keep(connection, snapshot, *chosen, hand_over)
-                    return kept[0] if n is None else kept
-        with self._store.writing() as connection:
-            self._store.check_budget(connection, many, budget)
-            snapshot = self._store.snapshot_in(connection)
-            kept = self._keep(connection, snapshot, *self._chosen(snapshot, many), hand_over)
-            return kept[0] if n is None else kept
-
-    def _chosen(self, snapshot: Snapshot, n: int) -> tuple[Chain, Array, list[float | None]]:
-        chain = self._chain(snapshot)
-        return chain, *chain.choose(n)
-
-    def _keep(
-        self,
-        connection: Connection,
-        snapshot: Snapshot,
-        chain: Chain,
-        values: Array,
-        expected: list[float | None],
-        hand_over: HandOver | None,
-    ) -> list[Trial]:
-        first = self._store.counters(connection).n_trials + 1
-        by, at = who(), now()
-        new = [
-            Trial(
-                first + i, "asked", self.setup.names, x, outputs=self.setup.outputs.names,
-                notes=self._pool.labels_of(x), expected=nats, seen=snapshot.n_settled, asked_by=by, asked_at=at,
-                campaign=self._store.identity, levels=self.setup.levels,
-            )
-            for i, (x, nats) in enumerate(zip(values, expected, strict=True))
-        ]  # fmt: skip
-        self._store.add(connection, new, asked=len(new))
-        for fit in chain.fits:
-            if fit.role == "read":
-                self._store.promote(connection, fit)
-        if hand_over is not None:
-            hand_over(new)
-        return new
+        asking = Asking(self._store, self.setup, self._pool, self._chain, int(many), hand_over, budget)
+        trials = asking()
+        return trials[0] if n is None else trials
 
     # -- telling -------------------------------------------------------------------------------
 
     def tell(
         self,
         trial: Trial | int,
-        value: float | Mapping[str, float | None],
-        sigma: float | Mapping[str, float | None] | None = None,
+        value: Given,
+        sigma: Given | None = None,
         inputs: Mapping[str, Any] | None = None,
         notes: Mapping[str, str] | None = None,
         outside: bool = False,
@@ -210,26 +175,8 @@ class Campaign:
         deviation of its noise; ``inputs`` what was really set, by name, where that differs from what was asked;
         ``outside`` allows it to be out of range.
         """
-        kept = {str(key): str(text) for key, text in (notes or {}).items()}
-        row = replace(self._told("tell", trial, value, sigma, inputs, kept), ends=last)
+        row = telling.told(self.setup, "tell", self._number(trial), value, sigma, inputs, notes, last)
         transitions.tell(self._store, self.setup, [row], outside)
-
-    def _told(
-        self, what: str, trial: Trial | int, value: Any, sigma: Any, inputs: Any, notes: Mapping[str, str]
-    ) -> results.Result:
-        outputs = self.setup.outputs
-        sigmas = {} if sigma is None else outputs.named(sigma, "sigma")
-        given = {name: one for name, one in outputs.named(value, "value").items() if one is not None or outputs.only}
-        if not given:
-            raise CampaignError(f"value must have a result for at least one of {', '.join(outputs.names)}, got none")
-        for name in sigmas:
-            if name not in given and sigmas[name] is not None:
-                raise CampaignError(f"sigma of {name!r} goes with a value of it, and there is none")
-        told = {
-            name: Measurement(results.finite(one, outputs.word(name)), transitions.sigma(sigmas.get(name)))
-            for name, one in given.items()
-        }
-        return results.Result(what, self._number(trial), told, results.settings(self.setup, inputs), notes)
 
     def tell_table(
         self, frame: Any, outside: bool = False, encoding: str | None = None, corrections: str | None = None
@@ -255,8 +202,8 @@ class Campaign:
     def surprise(
         self,
         trial: Trial | int,
-        value: float | Mapping[str, float | None],
-        sigma: float | Mapping[str, float | None] | None = None,
+        value: Given,
+        sigma: Given | None = None,
         inputs: Mapping[str, float] | None = None,
     ) -> Surprise | None:
         """How far an outcome, as for :meth:`tell`, is from what the last fit predicts; ``None`` if it is not far.
@@ -270,12 +217,12 @@ class Campaign:
     def surprises(
         self,
         trial: Trial | int,
-        value: float | Mapping[str, float | None],
-        sigma: float | Mapping[str, float | None] | None = None,
+        value: Given,
+        sigma: Given | None = None,
         inputs: Mapping[str, float] | None = None,
     ) -> dict[str, Surprise]:
         """The same for each output whose value is far from its prediction, by name."""
-        row = self._told("surprise", trial, value, sigma, inputs, {})
+        row = telling.told(self.setup, "surprise", self._number(trial), value, sigma, inputs)
         return {name: found for _, name, found in self._surprising([row])}
 
     def _surprising(self, rows: Sequence[results.Result]) -> list[tuple[int, str, Surprise]]:
@@ -308,9 +255,9 @@ class Campaign:
     def correct(
         self,
         trial: Trial | int,
-        value: float | Mapping[str, float | None] | EllipsisType | None = ...,
+        value: Given | EllipsisType | None = ...,
         reason: str = "",
-        sigma: float | Mapping[str, float] | None = None,
+        sigma: Given | None = None,
         inputs: Mapping[str, Any] | None = None,
         outside: bool = False,
     ) -> None:
@@ -321,20 +268,7 @@ class Campaign:
         name, as far as others are on record; ``outside`` allows them to be out of range. ``reason`` says why, and must
         not be empty. See :attr:`corrections` for the history.
         """
-        if value is ... and sigma is None and not inputs:
-            raise CampaignError("there is nothing to correct: give the right value, sigma or inputs")
-        if value is None and sigma is not None:
-            raise CampaignError(f"sigma is for a trial with a value, got {sigma!r} for one that is discarded")
-        outputs = self.setup.outputs
-        given = None if value is None else {} if value is ... else outputs.named(value, "value")
-        for name, one in (given or {}).items():
-            given[name] = one if one is None else results.finite(one, outputs.word(name))  # type: ignore[index]
-        sigmas = {} if sigma is None else outputs.named(sigma, "sigma")
-        right = transitions.Correction(
-            given,
-            {name: transitions.sigma(one) for name, one in sigmas.items()},
-            results.settings(self.setup, inputs),
-        )
+        right = telling.right(self.setup, value, sigma, inputs)
         transitions.correct(self._store, self.setup, self._number(trial), right, reason, outside)
 
     def abandon(self, trial: Trial | int | Sequence[Trial | int], reason: str = "abandoned") -> None:
@@ -513,7 +447,7 @@ class Campaign:
                 self.output(name).looked(snapshot)
         return self._chain(self._store.snapshot()).scores(points)
 
-    def should_stop(self, target_error: float | Mapping[str, float] | None = None, output: str | None = None) -> Advice:
+    def should_stop(self, target_error: Given | None = None, output: str | None = None) -> Advice:
         """Whether more experiments are worth it, with the reasons.
 
         ``target_error`` is the error of predictions that is small enough, in the output's units and without noise:
@@ -523,12 +457,7 @@ class Campaign:
         """
         outputs = self.setup.outputs
         names = outputs.names if output is None else (outputs.one(output).name,)
-        wanted = target_error if output is None or isinstance(target_error, Mapping) else {output: target_error}
-        targets = {} if target_error is None else outputs.named(wanted, "target_error")
-        for name in targets:
-            targets[name] = results.finite(targets[name], "target_error")
-            if targets[name] <= 0.0:
-                raise CampaignError(f"target_error must be above 0, got {targets[name]:g}")
+        targets = telling.targets(outputs, target_error, output)
         chosen = [name for name, weight in zip(outputs.names, outputs.weights, strict=True) if weight]
         advice = {outputs.one(name).label: self.output(name).should_stop(targets.get(name)) for name in names}
         return for_all(advice, [outputs.one(name).label for name in names if name in chosen or output is not None])
@@ -562,14 +491,14 @@ class Campaign:
 
         suggestions = checks.count(suggestions, "suggestions")
         snapshot = self._store.snapshot()
-        names = self.setup.outputs.names if outputs is None else outputs
-        seen = [name for name in names if any(name in trial.values for trial in snapshot.trials)]
-        if not seen:
+        seen = {name for trial in snapshot.trials for name in trial.values}
+        names = [name for name in outputs or self.setup.outputs.names if name in seen]
+        if not names:
             raise CampaignError(
                 "there is nothing to report before the first result: ask for experiments, and tell what came out"
             )
-        views = [self.output(name).looked(snapshot) for name in seen]
-        return subjects(self, views, self._chain(snapshot), snapshot.trials, suggestions, self._pool.labels_of)
+        chains = [self.output(name).looked(snapshot) for name in names]
+        return subjects(self, chains, self._chain(snapshot), snapshot.trials, suggestions, self._pool.labels_of)
 
     def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
         """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all."""

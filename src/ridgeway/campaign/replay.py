@@ -20,7 +20,7 @@ from ridgeway.campaign.belief_chain import BeliefChain, points_of
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.store import Snapshot, StoredFit
 from ridgeway.campaign.trial import OBSERVED, pack
-from ridgeway.errors import NothingLeftError
+from ridgeway.errors import CampaignError, NothingLeftError
 from ridgeway.types import Array
 
 _CANDIDATES = 512  # points among which one is chosen that differs from all before, where rounding made it equal
@@ -48,6 +48,7 @@ class Chain:
 
     def choose(self, n: int) -> tuple[Array, list[float | None]]:
         """Values ``(n, k)`` of the next experiments, and the expected information of each in nats."""
+        self._weighed[0][0].learner.number_of_points(n)  # raises where they are too many at once
         self.record.check_left(n)
         choose = self._by_turns if self.setup.outputs.choose == "turns" else self._together
         X, chosen = choose(n)
@@ -63,6 +64,8 @@ class Chain:
         Each output counts by its weight.
         """
         counted = [(chain, weight) for chain, weight in self._weighed if chain.learner.record.n]
+        if not counted:
+            raise CampaignError("there is no score before the first result: ask for experiments, and tell it")
         for chain, _ in counted:
             chain.belief()
         outlooks: list[Outlook] = [chain.learner.outlook() for chain, _ in counted]
