@@ -424,7 +424,7 @@ class Campaign:
 
         ``encoding`` is that of a CSV file which is not UTF-8; ``output`` is the name of one of several.
         """
-        return self.output(output).predict(self._coordinates(X, encoding))
+        return self.output(output).belief.predict(self._coordinates(X, encoding))
 
     def predictions(self, X: Any, encoding: str | None = None) -> dict[str, Prediction]:
         """The same for each output that has results, by name."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ridgeway.campaign import telling
 from ridgeway.campaign.outputs import Output
 from ridgeway.campaign.results import Result
 from ridgeway.campaign.setup import Setup
@@ -16,16 +17,15 @@ from ridgeway.errors import CampaignError, ReadOnlyError
 
 if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy
     from ridgeway.active.pool import Pool
-    from ridgeway.belief.belief import Belief, Prediction
+    from ridgeway.belief.belief import Belief
     from ridgeway.belief.suspects import Surprise
     from ridgeway.campaign.belief_chain import BeliefChain
     from ridgeway.campaign.best_trial import BestTrial
     from ridgeway.campaign.stopping import Advice
-    from ridgeway.types import Array
 
 
 class OutputView:
-    """One output of a campaign: its belief, predictions, best trial and advice. Made by ``campaign.output(name)``."""
+    """One output of a campaign: its belief, best trial and advice. Made by ``campaign.output(name)``."""
 
     def __init__(self, store: Store, setup: Setup, output: Output, pool: Pool | None, progress: Any = None) -> None:
         self._store, self._setup, self._pool, self._progress = store, setup, pool, progress
@@ -40,10 +40,6 @@ class OutputView:
     def belief(self) -> Belief:
         """What is known now; read from the database, or fitted and kept there after new outcomes."""
         return self.looked().belief()
-
-    def predict(self, coordinates: Array) -> Prediction:
-        """Mean and variance at points ``(n, D)`` as a learner sees them: see :meth:`Campaign.predict` for others."""
-        return self.belief.predict(coordinates)
 
     def best(self) -> BestTrial:
         """The best trial so far, with what is predicted there."""
@@ -67,7 +63,8 @@ class OutputView:
             raise CampaignError(
                 f"target_error is for a campaign that learns, and the goal of this one is to {self.output.goal}"
             )
-        return self.looked(fit_early=False).advice(target_error)
+        target = telling.targets(self._setup.outputs, target_error, self.name).get(self.name)
+        return self.looked(fit_early=False).advice(target)
 
     def summary(self) -> dict[str, Any] | None:
         """What the last fit found, without loading it: shares of the inputs, how well directions are known, noise."""

@@ -62,6 +62,11 @@ class _News:
         return {**self.trial.results, **self.changed, **self.new}
 
     @property
+    def is_done(self) -> bool:
+        """Whether nothing more is awaited of the trial."""
+        return self.trial.state != "asked" or self.completes
+
+    @property
     def completes(self) -> bool:
         """Whether a trial that was pending has all its results now."""
         return self.trial.state == "asked" and all(name in self.merged for name in self.trial.outputs)
@@ -95,7 +100,7 @@ def tell(
 
 def _told(news: Sequence[_News], pending: int) -> Told:
     first = [found for found in news if found.new and not found.corrects]
-    done = [found for found in first if found.completes or found.trial.state != "asked"]
+    done = [found for found in first if found.is_done]
     return Told(
         tuple(found.trial.id for found in done if values(found.merged)),
         tuple(found.trial.id for found in done if not values(found.merged)),
@@ -104,7 +109,7 @@ def _told(news: Sequence[_News], pending: int) -> Told:
         pending,
         tuple(found.trial.id for found in news if found.corrects),
         tuple(found.trial.id for found in news if found.known and found.notes),
-        tuple(found.trial.id for found in first if found not in done),
+        tuple(found.trial.id for found in first if not found.is_done),
     )
 
 
