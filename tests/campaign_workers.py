@@ -41,8 +41,9 @@ def work(where: str, rounds: int, acknowledged: str) -> None:
             trial = out[0] if out else campaign.ask()
             print(f"asked {trial.id} {trial.x.tobytes().hex()}", file=log, flush=True)
             value = experiment(trial.inputs)
-            campaign.tell(trial, value)
-            print(f"told {trial.id} {value.hex()}", file=log, flush=True)
+            for name in trial.awaited:
+                campaign.tell(trial.id, {name: value})
+                print(f"told {trial.id} {value.hex()} {name}", file=log, flush=True)
 
 
 def work_until_killed(where: str, rounds: int, log: Path, seed: int, longest: float) -> int:

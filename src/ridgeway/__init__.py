@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ridgeway.belief.fit import fit
     from ridgeway.campaign.campaign import Campaign
     from ridgeway.campaign.inputs import Category, Fixed, Input
+    from ridgeway.campaign.outputs import Output
     from ridgeway.errors import CampaignError, NumericalError, RidgewayWarning
     from ridgeway.gp.length_scales import Diagonal, Isotropic
     from ridgeway.gp.linear import Linear
@@ -45,6 +46,7 @@ _WHERE = {
     "Linear": "gp.linear",
     "NumericalError": "errors",
     "Nuts": "inference.nuts",
+    "Output": "campaign.outputs",
     "Pool": "active.pool",
     "Prediction": "belief.belief",
     "Priors": "gp.priors",
@@ -75,6 +77,7 @@ __all__ = [
     "Linear",
     "NumericalError",
     "Nuts",
+    "Output",
     "Pool",
     "Prediction",
     "Priors",

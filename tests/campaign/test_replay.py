@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ridgeway import Campaign, RidgewayWarning
+import ridgeway as rw
+from ridgeway import Campaign, Pool, RidgewayWarning
+from ridgeway.active.acquisition import information, outlook_of, score
 from ridgeway.campaign.replay import Chain
 from tests import campaign_workers as workers
+from tests.campaign import several
 from tests.campaign.sequences import sequence
 
 
@@ -109,3 +112,76 @@ def test_a_damaged_fit_is_made_again(tmp_path: Path, column: str) -> None:
     with pytest.warns(RidgewayWarning, match="is damaged"):
         assert campaign.ask().id == 7
     assert campaign.summary() is not None  # the damaged ones were replaced
+
+
+@pytest.mark.slow
+def test_what_is_asked_for_teaches_most_about_all_outputs_together(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", outputs=["yield", rw.Output("cost", weight=3.0)], fill_every=None)
+    for trial in two.ask(5):
+        two.tell(trial, several.measured(trial))
+    X = np.random.default_rng(1).uniform(size=(2000, 2))
+    parts = [two.output(name).belief for name in ("yield", "cost")]
+    sums = sum(w * score(information, outlook_of(b), X) for w, b in zip((1.0, 3.0), parts, strict=True))
+    np.testing.assert_allclose(two.score(X), sums, rtol=1e-9)
+    chain = Chain.at(two.setup, None, two._store.snapshot())
+    values, expected = chain.choose(1)
+    assert two.score(values)[0] >= 0.98 * sums.max()
+    nats = sum(score(information, outlook_of(belief), values)[0] for belief in parts)
+    assert expected[0] == pytest.approx(nats, rel=1e-6)  # what is learned in all, whatever the weights
+    assert two.ask().x.tolist() == values[0].tolist()
+    assert {(fit.output, fit.role) for fit in two._store.snapshot().fits} == {(0, "asked"), (1, "asked")}
+
+
+@pytest.mark.slow
+def test_by_turns_each_output_chooses_for_itself(tmp_path: Path) -> None:
+    turns = several.create(tmp_path / "two.sqlite", choose="turns", fill_every=None, random_state=1)
+    for trial in turns.ask(4):
+        turns.tell(trial, several.measured(trial))
+    X, beliefs = np.random.default_rng(1).uniform(size=(2000, 2)), turns.beliefs
+    asked = turns.ask(2)
+    pending = np.zeros((0, 2))
+    for trial, name in zip(asked, ("yield", "cost"), strict=True):
+        outlook = outlook_of(beliefs[name]).given(pending)
+        assert score(information, outlook, trial.x[None])[0] >= 0.98 * score(information, outlook, X).max()
+        assert trial.expected == pytest.approx(score(information, outlook, trial.x[None])[0], rel=1e-6)
+        pending = np.vstack([pending, trial.x])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("choose", ["sum", "turns"])
+def test_several_outputs_go_on_as_if_nothing_had_happened(tmp_path: Path, choose: str) -> None:
+    """Opened anew at every step, looked at in between, with results that come late: the same choices."""
+    for name in ("steady", "restless"):
+        several.create(tmp_path / name, choose=choose)
+    for k in range(7):
+        for name in ("steady", "restless"):
+            campaign = Campaign.open(tmp_path / name)
+            trial = campaign.ask()
+            told = several.measured(trial)
+            campaign.tell(trial, {"yield": told["yield"]})
+            if name == "restless":
+                campaign = Campaign.open(tmp_path / name)
+            if k % 3 != 2:
+                campaign.tell(trial.id, {"cost": told["cost"]})
+            if name == "restless" and k == 5:
+                campaign.beliefs  # noqa: B018 - fits that the next ask goes on with
+    steady, restless = (Campaign.open(tmp_path / name).all_trials() for name in ("steady", "restless"))
+    assert [(t.x.tobytes(), t.values, t.expected) for t in steady] == [
+        (t.x.tobytes(), t.values, t.expected) for t in restless
+    ]
+    assert any(t.expected is not None for t in steady)
+
+
+@pytest.mark.slow
+def test_several_outputs_of_a_pool(tmp_path: Path) -> None:
+    points = np.random.default_rng(0).uniform(size=(12, 2))
+    pool = Campaign.create(
+        tmp_path / "c.sqlite", "pool", Pool(points, names=["a", "b"]), outputs=["yield", "cost"], n_initial=4,
+        embedding=rw.Linear(1), inference="map", effort="quick",
+    )  # fmt: skip
+    for _ in range(3):
+        for trial in pool.ask(4):
+            pool.tell(trial, {"yield": several.measured(trial)["yield"]})
+    assert len({t.x.tobytes() for t in pool.all_trials()}) == 12
+    with pytest.raises(ValueError, match="the pool is exhausted"):
+        pool.ask()

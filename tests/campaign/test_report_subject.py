@@ -117,7 +117,7 @@ def test_suggestions_are_what_would_be_asked_and_nothing_is_taken_out(campaign: 
 
 @pytest.mark.slow
 def test_the_course_of_the_subspace_is_kept(campaign: Campaign, page: str) -> None:
-    fit = campaign._store.snapshot().fits["asked"]
+    fit = campaign._store.snapshot().fits_of(0)["asked"]
     assert [step[0] for step in fit.summary["course"]] == [6, 12]
     drawn = figures(page)["subspace"]["data"][1]
     assert drawn["x"] == [6, 12]
@@ -138,7 +138,7 @@ def test_a_fit_of_an_earlier_version_has_no_course(tmp_path: Path) -> None:
     campaign = made(tmp_path / "c.sqlite", 7)
     campaign.belief  # noqa: B018 - fits
     with campaign._store.database.writing() as connection:
-        for fit in campaign._store.snapshot_in(connection).fits.values():
+        for fit in campaign._store.snapshot_in(connection).fits:
             fit.summary.pop("course")
             campaign._store.keep(connection, fit)
     page = campaign.report(tmp_path / "r.html", suggestions=0).read_text("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,9 @@ import pytest
 
 import ridgeway as rw
 from ridgeway import Campaign, CampaignError, Pool
+from ridgeway.campaign import table
 from tests import campaign_workers as workers
+from tests.campaign import several
 
 
 def test_a_table_of_results_is_taken_whole_or_not_at_all(campaign: Campaign) -> None:
@@ -126,3 +129,57 @@ def test_a_row_that_stands_twice_in_a_file_is_refused(campaign: Campaign) -> Non
 def test_a_table_longer_than_a_query_may_be(campaign: Campaign) -> None:
     campaign.attach(pd.DataFrame({"a": np.linspace(0, 1, 1500), "b": 1.0, "value": 0.5}))
     assert len(campaign.tell_table(pd.DataFrame({"trial": range(1, 1501), "value": 0.5})).already) == 1500
+
+
+def test_a_sheet_has_a_column_for_each_output(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    head, rows = table.to_fill_in(two.setup, two.ask(4))
+    assert head == ["trial", "a", "b", "yield [%]", "cost [EUR]"]
+    frame = pd.DataFrame(rows, columns=head)
+    frame["yield [%]"] = [1.0, 2.0, "failed", None]
+    frame["cost [EUR]"] = [10.0, None, "failed", None]
+    frame["sigma of cost"] = [0.5, None, None, None]
+    told = two.tell_table(frame)
+    assert (told.told, told.partial, told.failed, told.pending) == ((1,), (2,), (3,), 1)
+    assert two.all_trials()[0].results["cost"].sigma == 0.5
+    head, rows = table.to_fill_in(two.setup, two.pending)
+    assert [row[3:] for row in rows] == [[2.0, None], [None, None]]  # what is known stands there
+    rows[0][4] = "failed"
+    assert two.tell_table(pd.DataFrame(rows, columns=head)).told == (2,)
+    assert two.all_trials()[1].values == {"yield": 2.0}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx", "json", "parquet"])
+def test_what_is_exported_can_be_attached_elsewhere(tmp_path: Path, suffix: str) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask(4)
+    two.tell(1, {"yield": 1.5, "cost": 10.25}, sigma={"yield": 0.1, "cost": 0.2})
+    two.tell(2, {"cost": 7.0}, last=True)
+    two.fail(3, "broke")
+    path = two.export(tmp_path / f"t.{suffix}")
+    other = several.create(tmp_path / "other.sqlite")
+    assert other.attach(path) == [1, 2]
+    first, second = other.all_trials()
+    assert {name: (m.value, m.sigma) for name, m in first.results.items()} == {
+        "yield": (1.5, 0.1),
+        "cost": (10.25, 0.2),
+    }
+    assert second.values == {"cost": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"trial": [1], "profit": [1.0]}, "has no column 'yield' or 'cost' for the results"),
+        ({"trial": [1], "value": [1.0]}, "has no column 'yield' or 'cost' for the results"),
+        ({"trial": [1], "cost [USD]": [1.0], "yield": [1.0]}, r"this output is 'cost \[EUR\]': convert it to EUR"),
+        ({"trial": [1], "cost": ["much"]}, "column 'cost': a number is expected, got 'much'"),
+        ({"trial": [1], "cost": [1.0], "sigma of cost": [-1.0]}, "standard deviation must not be negative"),
+    ],
+)
+def test_sheets_that_are_refused(tmp_path: Path, columns: dict[str, list[Any]], message: str) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask()
+    with pytest.raises(CampaignError, match=message):
+        two.tell_table(pd.DataFrame(columns))
+    assert two.pending[0].results == {}

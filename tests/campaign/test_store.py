@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,21 +27,30 @@ from tests.campaign.sequences import sequence
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    rounds = 25
+@pytest.mark.parametrize(
+    ("rounds", "options"),
+    [(25, {}), (30, {"outputs": ["yield", "cost"], "acquisition": "random"})],
+    ids=["one output", "two outputs, told one by one"],
+)
+def test_killed_at_random_moments_it_goes_on_as_if_nothing_had_happened(
+    tmp_path: Path, rounds: int, options: dict[str, Any]
+) -> None:
     whole, broken, log = str(tmp_path / "whole.sqlite"), str(tmp_path / "broken.sqlite"), tmp_path / "log"
-    workers.create(whole)
+    workers.create(whole, **options)
     workers.work(whole, rounds, str(tmp_path / "other"))
-    workers.create(broken)
+    workers.create(broken, **options)
     kills = workers.work_until_killed(broken, rounds, log, seed=1, longest=0.4)
     assert kills >= 5
     assert sqlite3.connect(broken).execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert sequence(broken) == sequence(whole)
     kept = {t.id: t for t in Campaign.open(broken).all_trials()}
     for line in log.read_text().splitlines():
-        what, number, content = line.split()
+        what, number, content, *outputs = line.split()
         trial = kept[int(number)]
-        assert trial.x.tobytes().hex() == content if what == "asked" else trial.value == float.fromhex(content)
+        if what == "asked":
+            assert trial.x.tobytes().hex() == content
+        else:
+            assert [trial.values[name] for name in outputs] == [float.fromhex(content)]
 
 
 @pytest.mark.slow

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from ridgeway import Campaign, CampaignError
+from ridgeway.campaign import corrections
 from tests import campaign_workers as workers
+from tests.campaign import several
 
 
 def test_telling_the_same_twice_is_harmless_another_value_is_refused(campaign: Campaign) -> None:
@@ -189,7 +191,7 @@ def test_a_trial_of_another_campaign_is_refused(campaign: Campaign, tmp_path: Pa
 
 def test_a_clock_that_was_wrong_blocks_no_trial(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as wrong:
-        wrong.setattr("ridgeway.campaign.campaign.now", lambda: "2099-01-01T00:00:00.000+00:00")
+        wrong.setattr("ridgeway.campaign.asking.now", lambda: "2099-01-01T00:00:00.000+00:00")
         campaign.ask()
     campaign.ask()
     assert [t.id for t in campaign.reclaim(3600.0)] == [1]
@@ -207,3 +209,146 @@ def test_a_number_no_trial_can_have_is_a_sentence(campaign: Campaign, number: in
         campaign.fail(number)
     with pytest.raises(CampaignError, match="there is no trial"):
         campaign.tell_table(pd.DataFrame({"trial": [float(number)], "value": [1.0]}))
+
+
+# -- several outputs ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Campaign:
+    return several.create(tmp_path / "two.sqlite", n_initial=50)
+
+
+def test_a_trial_is_pending_until_every_output_has_its_result(two: Campaign) -> None:
+    first, second = two.ask(2)
+    two.tell(first, {"yield": 3.2}, sigma={"yield": 0.1})
+    kept = two.pending[0]
+    assert (kept.id, kept.values, kept.awaited, kept.sigma) == (1, {"yield": 3.2}, ("cost",), 0.1)
+    assert (kept.settled_at, kept.results["yield"].by) == (None, kept.asked_by)
+    two.tell(1, {"yield": 3.2})  # the same again is harmless
+    two.tell(1, {"cost": 140.0, "yield": None})
+    done = two.all_trials()[0]
+    assert (done.state, done.values, done.awaited) == ("told", {"yield": 3.2, "cost": 140.0}, ())
+    two.tell(second, {"yield": 1.0, "cost [EUR]": 2.0})
+    assert two.pending == []
+    assert [line.what for line in two.log] == [
+        "campaign made", "asked for trials 1, 2", "yield of trial 1", "result of trial 1", "result of trial 2"
+    ]  # fmt: skip
+
+
+def test_the_rest_will_not_come(two: Campaign) -> None:
+    two.ask(4)
+    two.tell(1, {"yield": 3.0})
+    two.fail(1, "the sample is used up")
+    two.fail(2, "no invoice", "cost")
+    two.fail(3, "broke")
+    two.tell(4, {"cost": 5.0}, last=True)
+    first, second, third, fourth = two.all_trials()
+    assert (first.state, first.values, first.awaited) == ("told", {"yield": 3.0}, ())
+    assert first.reason == "the sample is used up"
+    assert (second.state, second.values, second.awaited) == ("asked", {}, ("yield",))
+    assert (third.state, third.reason, third.awaited) == ("failed", "broke", ())
+    assert (fourth.state, fourth.values, fourth.awaited) == ("told", {"cost": 5.0}, ())
+    two.tell(2, {"yield": 1.0})
+    assert two.all_trials()[1].state == "told"
+    with pytest.raises(CampaignError, match=r"trial 2 has no cost since .* now it is 7"):
+        two.tell(2, {"cost": 7.0})
+    two.correct(2, {"cost": 7.0}, "it was found")
+    assert two.all_trials()[1].values == {"yield": 1.0, "cost": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ((1, 3.0), "value must say of which output it is"),
+        ((1, {"profit": 3.0}), "there is no output 'profit'; there are yield, cost"),
+        ((1, {"yield": 3.0, "Yield": 4.0}), "value names the output 'yield' twice"),
+        ((1, {}), "value must have a result for at least one of yield, cost, got none"),
+        ((1, {"yield": None}), "value must have a result for at least one of yield, cost, got none"),
+        ((1, {"yield": float("nan")}), "yield must be finite, got nan"),
+        ((1, {"yield": float("inf")}), "yield must be finite, got inf"),
+        ((1, {"yield": "much"}), "yield must be a number, got 'much'"),
+        ((1, {"yield": 1.0}, {"cost": 0.1}), "sigma of 'cost' goes with a value of it"),
+        ((1, {"yield": 1.0}, {"yield": -0.1}), "sigma must not be negative"),
+        ((2, {"yield": 2.0}), "trial 2 has the yield 1 since .* now it is 2"),
+    ],
+)
+def test_results_that_are_refused_change_nothing(two: Campaign, told: Any, message: str) -> None:
+    two.ask(2)
+    two.tell(2, {"yield": 1.0})
+    before = two.version()
+    with pytest.raises(CampaignError, match=message):
+        two.tell(*told)
+    assert two.version() == before
+
+
+def test_results_of_several_outputs_are_corrected_one_by_one_and_back(two: Campaign) -> None:
+    two.ask(2)
+    two.tell(1, {"yield": 15.0, "cost": 2.0})
+    two.tell(2, {"yield": 1.0})
+    two.correct(1, {"yield": 1.5, "cost": 3.0}, "misread", sigma={"cost": 0.5})
+    two.correct(2, {"yield": 2.0}, "a slip")
+    assert [(row[0], row[1]) for row in corrections.listed(two.corrections)] == [
+        (1, "yield 15 to 1.5"),
+        (1, "cost 2 to 3, sigma of cost none to 0.5"),
+        (2, "yield 1 to 2"),
+    ]
+    with pytest.raises(CampaignError, match="cost of trial 2 cannot be corrected, it has none yet: use `tell`"):
+        two.correct(2, {"cost": 2.0}, "a slip")
+    assert two.undo() == "trial 2: yield 1 to 2"
+    assert two.undo().startswith("trial 1: cost 2 to 3")
+    assert two.all_trials()[0].values == {"yield": 1.5, "cost": 2.0}
+    two.correct(1, None, "wrong sample")
+    assert (two.all_trials()[0].state, two.all_trials()[0].values) == ("failed", {})
+    assert (two.pending[0].id, two.pending[0].values) == (2, {"yield": 1.0})
+
+
+def test_results_are_taken_back_all_or_some(two: Campaign) -> None:
+    two.ask(2)
+    two.tell(1, {"yield": 1.0, "cost": 2.0})
+    two.tell(2, {"yield": 3.0})
+    two.reopen(1, "a slip", ["cost"])
+    assert (two.pending[0].values, two.pending[0].awaited) == ({"yield": 1.0}, ("cost",))
+    two.reopen(2, "a slip")
+    assert two.pending[1].results == {}
+    assert [e["kind"] for e in two.corrections] == ["reopened", "reopened"]
+    assert corrections.what(two.corrections[0]) == "cost 2 taken back: pending again"
+    two.abandon(2)
+    with pytest.raises(CampaignError, match="trial 1 cannot be abandoned, it has yield: say that the rest"):
+        two.abandon(1)
+
+
+def test_what_was_acknowledged_is_there_whatever_is_interrupted(
+    two: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that dies in the middle of a transaction leaves all of it undone, also the results before it."""
+    two.ask(2)
+    two.tell(1, {"yield": 1.0})
+    before = [(t.state, t.values) for t in two.all_trials()]
+    rows, calls = two._store._result_rows, []
+
+    def dying(number: int, results: Any) -> Any:
+        calls.append(number)
+        if number == 2:
+            raise KeyboardInterrupt
+        return rows(number, results)
+
+    monkeypatch.setattr(two._store, "_result_rows", dying)
+    frame = pd.DataFrame({"trial": [1, 2], "cost": [5.0, 6.0], "yield": [None, 7.0]})
+    with pytest.raises(KeyboardInterrupt):
+        two.tell_table(frame)
+    assert calls == [1, 2]
+    again = Campaign.open(tmp_path / "two.sqlite")
+    assert [(t.state, t.values) for t in again.all_trials()] == before
+    told = again.tell_table(frame)
+    assert (told.told, told.partial) == ((1, 2), ())
+
+
+def test_experiments_from_before_may_lack_an_output(two: Campaign) -> None:
+    frame = pd.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.5] * 3, "yield": [1.0, None, 3.0], "cost": [None, 2.0, 3.0]})
+    assert two.attach(frame) == [1, 2, 3]
+    assert [t.values for t in two.all_trials()] == [{"yield": 1.0}, {"cost": 2.0}, {"yield": 3.0, "cost": 3.0}]
+    with pytest.raises(CampaignError, match="row 0 is in the campaign already, as trial 1"):
+        two.attach(frame.head(1))
+    two.tell(1, {"cost": 9.0})
+    assert (two.all_trials()[0].state, two.all_trials()[0].values) == ("attached", {"yield": 1.0, "cost": 9.0})

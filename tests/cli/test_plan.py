@@ -39,7 +39,7 @@ def test_a_plan_in_a_file(ridgeway: Ridgeway) -> None:
     assert ridgeway("init", "plan.toml").code == 0
     campaign = Campaign.open("campaign.sqlite", "coating")
     assert campaign.setup.labels == ("temperature [°C]", "rate", "pressure")
-    assert campaign.setup.output_label == "strength [MPa]"
+    assert campaign.setup.outputs.labels == ("strength [MPa]",)
     assert campaign.setup.learning["random_state"] == 3
 
 
@@ -198,3 +198,37 @@ def test_steps_categories_and_constraints(tmp_path: Path) -> None:
     sheet.write_text('name,lower,levels\ns,0,"p, q"\n')
     with pytest.raises(CampaignError, match="is a category and has no 'lower'"):
         from_table(sheet)
+
+
+def test_several_outputs_in_a_plan_and_in_options(ridgeway: Ridgeway) -> None:
+    outputs = '[[output]]\nname = "yield"\nunit = "%"\n[[output]]\nname = "cost"\nweight = 2\n'
+    Path("two.toml").write_text(f'choose = "turns"\n[[input]]\nname = "a"\nlower = 0\nupper = 1\n{outputs}')
+    assert ridgeway("init", "two.toml").code == 0
+    planned = Campaign.open("campaign.sqlite").setup.outputs
+    assert (planned.labels, planned.weights, planned.choose) == (("yield [%]", "cost"), (1.0, 2.0), "turns")
+    words = ("--output", "yield [%]", "--output", "cost [EUR]", "--goal", "minimize cost")
+    assert ridgeway("init", "--input", "a 0 1", *words, "-c", "goal.sqlite").code == 0
+    found = Campaign.open("goal.sqlite").setup
+    assert (found.goal, found.target) == ("minimize", "minimize cost [EUR], also yield [%]")
+    assert found.learner(None, found.outputs.one("cost")).goal == "minimize"
+    assert found.learner(None, found.outputs.one("yield")).goal == "learn"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--output", "y", "--output", "y"), "got 'y' twice"),
+        (("--output", "y [EUR"), "must read 'name' or 'name [unit]'"),
+        (("--output", "y", "--output-name", "z"), "give --output once for each output"),
+        (("--output", "y", "--output", "z", "--weight", "w=1"), "there is no output 'w'"),
+        (("--output", "y", "--output", "z", "--weight", "y=0", "--weight", "z=0"), "must not all be 0"),
+        (("--output", "y", "--output", "z", "--goal", "minimize"), "goal must name one of the outputs y, z"),
+        (("--output", "y", "--output", "z", "--goal", "minimize w"), "there is no output 'w'"),
+        (("--output", "y", "--output", "z", "--choose", "both"), "choose must be one of sum, turns"),
+    ],
+)
+def test_outputs_that_are_refused(ridgeway: Ridgeway, words: tuple[str, ...], says: str) -> None:
+    said = ridgeway("init", "--input", "a 0 1", *words)
+    assert said.code == 1
+    assert says in said.err
+    assert not Path("campaign.sqlite").exists()

@@ -281,3 +281,31 @@ def _runs(number: int) -> bool:
             if number in (int(status.parent.name), int(fields[2])) and fields[0] not in "ZX":
                 return True
     return False
+
+
+SEVERAL = """
+import json, sys
+x = json.load(open(sys.argv[1]))["x"]
+print(json.dumps({"yield": x, "sigma of yield": 0.1, "cost": None if x > 0.5 else 2 * x, "note": "warm"}))
+"""
+
+
+def test_a_program_gives_several_results(ridgeway: Ridgeway) -> None:
+    Path("simulate.py").write_text(SEVERAL)
+    ridgeway("init", "--input", "x 0 1", "--output", "yield", "--output", "cost", "--acquisition", "random")
+    said = ridgeway("run", "--command", f"{sys.executable} simulate.py {{input}}", "--budget", "6")
+    assert said.out == "6 observed, 0 failed: the budget is spent.\n"
+    assert "yield 0." in said.err
+    trials = Campaign.open("campaign.sqlite").all_trials()
+    for trial in trials:
+        x = trial.inputs["x"]
+        assert trial.values == ({"yield": x} if x > 0.5 else {"yield": x, "cost": 2 * x})
+        assert (trial.state, trial.awaited, trial.sigma, trial.notes) == ("told", (), 0.1, {"note": "warm"})
+    assert 0 < sum("cost" in trial.values for trial in trials) < 6
+
+
+def test_a_program_that_gives_none_of_the_results_fails(ridgeway: Ridgeway) -> None:
+    ridgeway("init", "--input", "x 0 1", "--output", "yield", "--output", "cost", "--acquisition", "random")
+    said = ridgeway("run", "--command", "sh -c 'echo 3' {input}", "--budget", "1")
+    assert "has no finite number 'yield' or 'cost': '3'" in said.err
+    assert Campaign.open("campaign.sqlite").all_trials()[0].state == "failed"

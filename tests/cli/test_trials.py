@@ -284,3 +284,86 @@ def test_an_expected_value_is_taken_without_a_word(ridgeway: Ridgeway) -> None:
     Path("results.csv").write_text(RESULTS + f"13,{value}\n")
     said = ridgeway("tell", "results.csv")
     assert (said.code, said.err) == (0, "")
+
+
+TWO = ("init", "--input", "a 0 1", "--input", "b 0 1", "--output", "yield [%]", "--output", "cost [EUR]", "-d", "1")
+
+
+def test_results_of_one_trial_on_the_command_line(ridgeway: Ridgeway) -> None:
+    assert ridgeway(*INIT).code == 0
+    ridgeway("ask", "-n", "2")
+    assert ridgeway("tell", "1", "3.2", "--sigma", "0.1").out == "Trial 1: strength 3.2.\n"
+    told = Campaign.open("campaign.sqlite").all_trials()[0]
+    assert (told.state, told.value, told.sigma) == ("told", 3.2, 0.1)
+    assert ridgeway("tell", "2", "strength=4").code == 0
+    Path("3").write_text(RESULTS)  # a file may be called so
+    assert "must end in" in ridgeway("tell", "3").err
+
+
+def test_several_outputs_from_the_sheet_to_the_command_line(ridgeway: Ridgeway) -> None:
+    assert ridgeway(*TWO).code == 0
+    said = ridgeway("ask", "-n", "3", "-o", "next.csv")
+    assert "Fill in 'yield [%]' and 'cost [EUR]'" in said.err
+    frame = pd.read_csv("next.csv")
+    assert list(frame.columns[-2:]) == ["yield [%]", "cost [EUR]"]
+    frame["yield [%]"] = [1.0, 2.0, None]
+    frame["cost [EUR]"] = [10.0, None, None]
+    frame.to_csv("next.csv", index=False)
+    assert ridgeway("tell", "next.csv").out == "1 observed, 1 with some results, 1 still pending.\n"
+    assert ridgeway("tell", "3", "yield=3").out == "Trial 3: yield 3. It awaits cost.\n"
+    status = ridgeway("status").out
+    assert "2 pending (2 with some results)" in status
+    assert "2 awaits cost" in status
+    assert ridgeway("fail", "3", "--of", "cost", "-r", "no invoice").out == "Trial 3 has no cost: no invoice.\n"
+    assert ridgeway("correct", "1", "--value", "cost=11", "-r", "misread").out == "Trial 1 is now cost=11 (misread).\n"
+    assert ridgeway("correct", "1", "--discard", "--of", "yield", "-r", "wrong sample").code == 0
+    assert [t.values for t in Campaign.open("campaign.sqlite").all_trials()] == [
+        {"cost": 11.0}, {"yield": 2.0}, {"yield": 3.0}
+    ]  # fmt: skip
+    found = json.loads(ridgeway("status", "--format", "json").out)
+    assert (found["outputs"], found["awaited"]) == (["yield [%]", "cost [EUR]"], {"2": ["cost"]})
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("tell", "1", "3.2"), "value must say of which output it is"),
+        (("tell", "1", "profit=3"), "there is no output 'profit'; there are yield, cost"),
+        (("tell", "1", "yield=3", "yield=4"), "'yield' was given twice"),
+        (("tell", "1", "yield=nan"), "with a finite number, got 'yield=nan'"),
+        (("tell", "1", "yield=much"), "with a finite number, got 'yield=much'"),
+        (("tell", "1"), "say what trial 1 gave: ridgeway tell 1 yield=... cost=..."),
+        (("tell", "next.csv", "yield=3"), "need the number of a trial before them, got 'next.csv'"),
+        (("tell", "9", "yield=3"), "there is no trial 9"),
+        (("fail", "1", "--of", "profit"), "there is no output 'profit'"),
+        (("correct", "1", "--of", "cost", "--value", "cost=3", "-r", "x"), "--of goes with --discard"),
+        (("status", "--target-error", "0.5"), "target_error must say of which output"),
+        (("sensitivity",), "several outputs: name one of yield, cost"),
+        (("integrate", "--of", "profit"), "there is no output 'profit'"),
+        (("change", "--weight", "cost", "-r", "x"), "must read 'name=number'"),
+        (("change", "--weight", "cost=-1", "-r", "x"), "weight of output 'cost' must be 0 or more"),
+        (("change", "--choose", "both", "-r", "x"), "choose must be one of sum, turns"),
+        (("change", "--add-output", "cost", "-r", "x"), "got 'cost' twice"),
+    ],
+)
+def test_what_is_said_about_outputs_that_are_not_there(ridgeway: Ridgeway, words: tuple[str, ...], says: str) -> None:
+    ridgeway(*TWO)
+    ridgeway("ask")
+    said = ridgeway(*words)
+    assert (said.code, said.out) == (1, "")
+    assert says in said.err
+
+
+def test_outputs_are_changed(ridgeway: Ridgeway) -> None:
+    ridgeway(*TWO)
+    for words, done in [
+        (("--add-output", "colour [nm]"), "new output colour [nm]"),
+        (("--weight", "cost=2"), "weights of the outputs: yield 1, cost 2, colour 1"),
+        (("--choose", "turns"), "experiments are chosen by turns"),
+        (("--rename", "cost price"), "output cost is called price"),
+        (("--unit", "price CHF"), "unit of price: CHF"),
+    ]:
+        assert done in ridgeway("change", *words, "-r", "why not").out
+    outputs = Campaign.open("campaign.sqlite").setup.outputs
+    assert (outputs.labels, outputs.choose) == (("yield [%]", "price [CHF]", "colour [nm]"), "turns")
+    assert "unit of price" in ridgeway("undo").out

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 
 import pandas as pd
 import pytest
 
-from tests.cli.commands import INIT, Ridgeway
+from tests.cli.commands import INIT, Ridgeway, Said
 
 
 def test_units_in_brackets_are_no_markup(ridgeway: Ridgeway) -> None:
@@ -47,7 +48,7 @@ def test_status_names_the_oldest_trial_and_clocks_that_are_wrong(
     ridgeway(*INIT)
     for stamp in ("2099-01-01T00:00:00.000+00:00", "2020-01-01T00:00:00.000+00:00"):
         with monkeypatch.context() as wrong:
-            wrong.setattr("ridgeway.campaign.campaign.now", lambda stamp=stamp: stamp)
+            wrong.setattr("ridgeway.campaign.asking.now", lambda stamp=stamp: stamp)
             assert ridgeway("ask").code == 0
     said = " ".join(ridgeway("status").out.split())
     assert re.search(r"the longest for [\d]+ d \(", said)
@@ -89,3 +90,28 @@ def test_a_campaign_that_learns_has_no_best_point(ridgeway: Ridgeway) -> None:
     said = ridgeway("best")
     assert said.code == 1
     assert "(ridgeway init --goal)" in said.err
+
+
+@pytest.mark.slow
+def test_predictions_and_explanations_of_each_output(ridgeway: Ridgeway) -> None:
+    outputs = ("--output", "yield [%]", "--output", "cost [EUR]")
+    assert ridgeway("init", "--input", "a 0 1", "--input", "b 0 1", *outputs, "-d", "1", "--effort", "quick").code == 0
+    assert "no prediction before the first result" in _points_of(ridgeway).err
+    rows = [[(3 * i % 7) / 7, (5 * i % 7) / 7] for i in range(7)]
+    frame = pd.DataFrame([[a, b, 10 * a + b, a - b] for a, b in rows], columns=["a", "b", "yield", "cost"])
+    frame.loc[6, "cost"] = None
+    frame.to_csv("old.csv", index=False)
+    assert ridgeway("attach", "old.csv").code == 0
+    found = pd.read_csv(io.StringIO(_points_of(ridgeway, "--format", "csv").out))
+    assert list(found.columns) == ["a", "b", "yield [%]", "std of yield", "cost [EUR]", "std of cost"]
+    assert found["yield [%]"].tolist() == pytest.approx([5.5], abs=1.0)
+    status = ridgeway("status").out
+    assert status.count("share of the variation") == 2
+    assert max(map(len, status.splitlines())) <= 60
+    assert ridgeway("integrate", "--of", "cost", "--no-rivals").out.startswith("cost [EUR] over the box")
+    assert "nats" in ridgeway("score", "points.csv").out
+
+
+def _points_of(ridgeway: Ridgeway, *words: str) -> Said:
+    pd.DataFrame({"a": [0.5], "b": [0.5]}).to_csv("points.csv", index=False)
+    return ridgeway("predict", "points.csv", *words)

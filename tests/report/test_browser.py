@@ -13,6 +13,7 @@ import pytest
 import ridgeway as rw
 from ridgeway import report
 from ridgeway.belief.subspace import SubspaceUncertainty
+from tests.campaign import several
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -233,3 +234,40 @@ def test_buttons_hide_nothing_and_phones_have_none(browser: Any, page_of_one: Pa
     phone.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)
     assert phone.locator(".modebar-btn").count() == 0
     phone.context.close()
+
+
+@pytest.fixture(scope="module")
+def page_of_two_outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    two = several.create(folder / "c.sqlite", outputs=["yield [%]", "cost </script><b>"], n_initial=50)
+    for trial in two.ask(8):
+        found = several.measured(trial)
+        two.tell(trial, {"yield": found["yield"], two.setup.outputs.names[1]: found["cost"]})
+    return two.report(folder / "several.html", suggestions=1)
+
+
+@pytest.mark.slow
+def test_each_output_has_a_tab(browser: Any, page_of_two_outputs: Path) -> None:
+    page, wrong = opened(browser, page_of_two_outputs, 390, "dark")
+    tabs, panels = page.locator("[role=tab]"), page.locator("[role=tabpanel]")
+    assert [tabs.nth(i).text_content() for i in range(2)] == ["yield [%]", "cost </script><b>"]
+    assert [panels.nth(i).is_visible() for i in range(2)] == [True, False]
+    assert [tabs.nth(i).get_attribute("tabindex") for i in range(2)] == ["0", "-1"]
+    tabs.nth(0).focus()
+    for key, shown in [("ArrowRight", 1), ("ArrowRight", 0), ("End", 1), ("Home", 0), ("ArrowLeft", 1)]:
+        page.keyboard.press(key)
+        assert [panels.nth(i).is_visible() for i in range(2)] == [shown == 0, shown == 1]
+        assert page.evaluate("document.activeElement.id") == f"tab-{shown + 1}"
+    page.wait_for_function("document.querySelectorAll('#plot-2-response .main-svg').length > 0")
+    within = "document.getElementById('plot-2-response').getBoundingClientRect().width"
+    assert 200 < page.evaluate(within) <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    page.evaluate("location.hash = '#1-data'")  # a link opens the tab of its section
+    page.wait_for_function("!document.getElementById('panel-1').hidden")
+    page.emulate_media(media="print")
+    assert [panels.nth(i).is_visible() for i in range(2)] == [True, True]
+    assert [page.locator(".panel .output").nth(i).is_visible() for i in range(2)] == [True, True]
+    assert wrong == []
+    page.context.close()

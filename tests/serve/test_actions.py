@@ -11,6 +11,7 @@ from ridgeway import Campaign, CampaignError
 from ridgeway.serve.actions import act, asked
 from ridgeway.serve.said import Said
 from tests import campaign_workers as workers
+from tests.campaign import several
 
 
 def do(campaign: Campaign, action: str, **fields: Any) -> dict[str, Any]:
@@ -46,6 +47,35 @@ def test_every_change_can_be_taken_back(campaign: Campaign) -> None:
     undo(campaign, asked([2, 3]))
     assert states(campaign) == ["told", "abandoned", "abandoned", "asked"]
     assert len(campaign.corrections) == 7  # nothing of it is forgotten
+
+
+def test_results_of_several_outputs_one_after_the_other(tmp_path: Any) -> None:
+    two = several.create(tmp_path / "c.sqlite", n_initial=50)
+    two.ask(2)
+    first = do(two, "tell", trial=1, value={"yield": "1.5", "cost": " "}, sigma={"yield": "0.1", "cost": ""})
+    assert first["message"] == "Trial 1: yield 1.5 is recorded. cost can follow."
+    second = do(two, "tell", trial=1, value={"cost": 20.0})
+    assert states(two) == ["told", "asked"]
+    undo(two, second)
+    assert (states(two)[0], two.pending[0].values, two.pending[0].sigma) == ("asked", {"yield": 1.5}, 0.1)
+    closed = do(two, "fail", trial=1, reason="no invoice")
+    assert closed["message"] == "Trial 1 is done: cost will not come."
+    undo(two, closed)
+    assert two.pending[0].awaited == ("cost",)
+    do(two, "tell", trial=1, value={"cost": 20.0})
+    undo(two, do(two, "correct", trial=1, value={"cost": "21", "yield": "2"}, reason="misread"))
+    assert two.all_trials()[0].values == {"yield": 1.5, "cost": 20.0}
+    with pytest.raises(CampaignError, match=r"yield \[%\] and cost \[EUR\] are empty: write what trial 2 gave"):
+        do(two, "tell", trial=2, value={"yield": "", "cost": None})
+    with pytest.raises(CampaignError, match="there is no output 'profit'"):
+        do(two, "tell", trial=2, value={"profit": 1.0})
+    with pytest.raises(CampaignError, match="cost must be a number, got 'much'"):
+        do(two, "tell", trial=2, value={"cost": "much"})
+    with pytest.raises(CampaignError, match="name one of yield, cost"):
+        do(two, "tell", trial=2, value=3.0)
+    with pytest.raises(CampaignError, match="outputs must be at most"):
+        do(two, "reopen", trial=1, outputs="yield")
+    assert two.pending[0].results == {}
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ import ridgeway as rw
 from ridgeway import Campaign
 from ridgeway.serve.server import Server
 from tests import campaign_workers as workers
+from tests.campaign import several
 from tests.serve.pages import served
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -144,7 +145,7 @@ def test_failures_corrections_and_asking(browser: Any, tmp_path: Path) -> None:
         page.press("#trial-2 [name=value]", "Enter")
         page.wait_for_selector("#rows tr.told")
         page.locator("#rows tr.told button", has_text="correct").click()
-        page.fill("#question-value", "1.25")
+        page.fill("#question-values input", "1.25")
         page.keyboard.press("Enter")  # a reason is needed
         assert page.evaluate("document.getElementById('question').open")
         page.fill("#question-reason", "misread")
@@ -227,3 +228,39 @@ def test_a_page_for_reading_and_a_server_that_ends(browser: Any, tmp_path: Path)
     page.wait_for_selector("#link.away", timeout=30_000)
     assert page.locator(".card dl").first.is_visible()  # what was there is still to be read
     page.context.close()
+
+
+def test_several_outputs_are_entered_and_shown(browser: Any, tmp_path: Path) -> None:
+    two = several.create(tmp_path / "c.sqlite", outputs=["yield [%]", f"cost {SCRIPT}"], n_initial=50)
+    cost = two.setup.outputs.names[1]
+    for trial in two.ask(6):
+        two.tell(trial, {"yield": several.measured(trial)["yield"], cost: several.measured(trial)["cost"]})
+    two.ask(2)
+    with served(two) as server:
+        page, wrong = opened(browser, server, 390, "dark")
+        fields = page.locator("#trial-7 [name=value]")
+        assert fields.count() == 2
+        assert SCRIPT in str(page.locator("#trial-7 .values").text_content())
+        fields.nth(0).fill("0.25")
+        fields.nth(0).press("Enter")
+        page.wait_for_selector("#trial-7 .known", timeout=30_000)
+        assert page.locator("#trial-7 .known").text_content() == "yield [%] 0.25"
+        assert page.evaluate("document.activeElement.dataset.output") == cost  # the rest can be typed at once
+        page.keyboard.type("0.75")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#trial-7", state="detached", timeout=30_000)
+        assert two.all_trials()[6].values == {"yield": 0.25, cost: 0.75}
+        assert page.locator("#rows tr").first.locator("td").nth(0).text_content() == "0.25"
+        page.wait_for_selector("html[data-output='yield [%]']", state="attached", timeout=120_000)
+        tabs = page.locator("#outputs [role=tab]")
+        assert tabs.count() == 2
+        tabs.nth(0).focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("document.documentElement.dataset.output.startsWith('cost')", timeout=60_000)
+        assert tabs.nth(1).get_attribute("aria-selected") == "true"
+        assert page.evaluate("document.activeElement.id") == "output-tab-1"
+        assert "cost" in str(page.locator("#plot-outcomes svg .ytitle").text_content())
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert page.evaluate("document.querySelectorAll('img[src=x], #known script').length") == 0
+        assert wrong == []
+        page.context.close()

@@ -16,12 +16,12 @@ def test_state(campaign: Campaign) -> None:
     campaign.correct(1, 0.2, "misread")
     seen = state(campaign)
     assert json.loads(json.dumps(seen, allow_nan=False)) == seen
-    assert (seen["name"], seen["output"], seen["observed"], seen["settled"]) == ("work", "value", 1, 2)
+    assert (seen["name"], seen["target"], seen["observed"], seen["settled"]) == ("work", "output value", 1, 2)
     assert [item["trial"] for item in seen["pending"]] == [3, 4]
     assert [name for name, _ in seen["pending"][0]["inputs"]] == ["a", "b"]
     assert float(seen["pending"][0]["inputs"][0][1]) == campaign.pending[0].x[0]
     failed, told = seen["results"]  # the latest first
-    assert (failed["state"], failed["reason"], failed["short"]) == ("failed", "broke", "–")
+    assert (failed["state"], failed["reason"], failed["short"]) == ("failed", "broke", ["–"])
     assert (told["value"], told["sigma"], told["notes"]) == ("0.2", "0.1", "batch: 7")
     assert "value 0.123456789 to 0.2 (misread" in told["corrected"]
     assert seen["changes"][0][:3] == ["1", "value 0.123456789 to 0.2", "misread"]

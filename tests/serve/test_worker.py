@@ -62,10 +62,10 @@ def test_a_report_in_parts(tmp_path: Path) -> None:
     assert found["version"] == made.version().outcomes
     assert isinstance(found["advice"], str)
     assert len(found["advice"]) > 20
-    figures = found["figures"]
-    assert isinstance(figures, dict)
-    assert {"outcomes", "response", "importance", "left_out"} <= set(figures)
-    assert 'data-figure="outcomes"' in str(found["sections"])
+    (about,) = found["outputs"]
+    assert about["label"] == "value"
+    assert {"outcomes", "response", "importance", "left_out"} <= set(about["figures"])
+    assert 'data-figure="outcomes"' in about["sections"]
     assert made.summary() is not None  # the fit is kept for everybody
 
 

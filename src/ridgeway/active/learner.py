@@ -18,6 +18,7 @@ from ridgeway.active import alternatives, display, feasibility, goals, learner_s
 from ridgeway.active.acquisition import Acquisition, AnyAcquisition, Optimising, PointAcquisition
 from ridgeway.active.alternatives import Averaged, Searched
 from ridgeway.active.best import Best, best_of
+from ridgeway.active.choosing import Chooser
 from ridgeway.active.design import Design, default_size
 from ridgeway.active.feasibility import Feasible
 from ridgeway.active.goals import Goal
@@ -26,7 +27,6 @@ from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
 from ridgeway.active.point_outlook import PointOutlook
 from ridgeway.active.pool import Pool
-from ridgeway.active.pool_coordinates import PoolView
 from ridgeway.active.refit import Refit, settings_of
 from ridgeway.active.spaces import Space
 from ridgeway.belief.belief import Belief
@@ -137,9 +137,7 @@ class ActiveLearner:
         self.inference = inference
         self.marginal: Marginal = marginal
         self.priors = priors
-        self.n_initial = (
-            default_size(embedding) if n_initial is None else self._number_of_points(n_initial, "n_initial")
-        )
+        self.n_initial = default_size(embedding) if n_initial is None else self.number_of_points(n_initial, "n_initial")
         self.fill_every = goals.fill_every(goal, fill_every)
         self.random_state = checks.count(random_state, "random_state")
         self.progress: Progress | None = progresses.given(progress)
@@ -147,10 +145,11 @@ class ActiveLearner:
         self.n_asked = 0
         self.expected: Array = np.zeros(0)  # scores of the points of the last ask, nats for information
         self.ended = ""  # why the last loop over it ended
-        self._design = Design.named(self.acquisition, space)
-        self._score = None if self._design.forever else acquisitions.resolve(self.acquisition)
+        design = Design.named(self.acquisition, space)
+        self._score = None if design.forever else acquisitions.resolve(self.acquisition)
         if goal == "learn" and isinstance(self._score, Optimising):
             raise ValueError(f'goal must be "minimize" or "maximize" for acquisition {self._score.name!r}, got "learn"')
+        self.chooser = Chooser(space, design, self._score, self.n_initial, self.fill_every, self.random_state)
         self.effort = goals.effort(goal, effort)
         self._refit = Refit(
             embedding,
@@ -170,7 +169,6 @@ class ActiveLearner:
         self._averaged: Averaged | None = None  # what an optimiser believes; it is made anew for each observation
         self._searched_before: Searched | None = None  # its last search for directions
         self._searched_at = 0  # observations at the last full search for modes
-        self._view = PoolView(space) if isinstance(space, Pool) else None
 
     # -- Algorithm 1 -------------------------------------------------------------------------
 
@@ -192,7 +190,7 @@ class ActiveLearner:
             raise ValueError(
                 "named must be False where the space has no names: give it some, as in Box(..., names=...)"
             )
-        many = 1 if n is None else self._number_of_points(n)
+        many = 1 if n is None else self.number_of_points(n)
         self.record.check_left(many)
         chosen = self._choose(many)
         self.record = self.record.with_pending(chosen.X)
@@ -289,52 +287,31 @@ class ActiveLearner:
     # -- how it chooses ------------------------------------------------------------------------
 
     def _choose(self, n: int) -> maximize.Choice:
-        filling = [i for i in range(self.n_asked, self.n_asked + n) if self._fills(i)]
-        if not self.consults(n) or (self.goal == "learn" and self._refit.is_lost(self.belief)):
-            return self._designed(n)
-        chosen = self._searched(n - len(filling))
-        if chosen.flat:
-            return self._designed(n)
-        if not filling:
-            return chosen
-        ahead = self.record.with_pending(chosen.X)
-        more = self._design.points(len(filling), filling[0], self.n_initial, self.random_state, ahead)
-        return maximize.Choice(
-            np.vstack([chosen.X, more]), np.append(chosen.scores, np.full(len(filling), np.nan)), None, False
-        )
+        return self.chooser.choose(n, self.record, self.n_asked, self.own_outlook)
 
     @_alone
     def consults(self, n: int = 1) -> bool:
         """Whether the next ``n`` choices will need the belief; a design needs none."""
+        return self.chooser.needs_belief(n, self.record, self.n_asked) and self.is_ready
+
+    @property
+    @_alone
+    def is_ready(self) -> bool:
+        """Whether a belief may choose: there are enough observations, and the last one is not known to be lost."""
         refit, seen, last = self._refit, self.record.n, self._belief
-        if seen < refit.settings.least_observations or all(
-            self._fills(i) for i in range(self.n_asked, self.n_asked + n)
-        ):
+        if seen < refit.settings.least_observations:
             return False
         # A belief that is lost is not fitted again before the next full search.
         return (
             self.goal != "learn" or last is None or not refit.is_lost(last) or refit.has_grown(seen, self._searched_at)
         )
 
-    def _fills(self, i: int) -> bool:
-        """Whether point number ``i`` fills the space; observations that were not asked for count as first points."""
-        record = self.record
-        seen = record.n + len(record.pending) + len(record.failed) + (i - self.n_asked)
-        if self._score is None or seen < self.n_initial:
-            return True
-        return self.fill_every is not None and i % self.fill_every == self.fill_every - 1
-
-    def _designed(self, n: int) -> maximize.Choice:
-        X = self._design.points(n, self.n_asked, self.n_initial, self.random_state, self.record)
-        return maximize.Choice(X, np.full(n, np.nan), None, True)
-
-    def _searched(self, n: int) -> maximize.Choice:
-        assert self._score is not None
-        rng = np.random.default_rng([self.random_state, 1, self.n_asked])
-        outlook = self._score_outlook()
-        if self._view is None:
-            return maximize.over_box(self.space, outlook, self._score, n, rng)
-        return maximize.over_pool(self._view, outlook, self._score, n, self.record.free)
+    @_alone
+    def own_outlook(self) -> Outlook | None:
+        """What the learner's own acquisition scores points by; ``None`` where its belief may not choose."""
+        if not self.is_ready or (self.goal == "learn" and self._refit.is_lost(self.belief)):
+            return None
+        return self._score_outlook()
 
     def _score_outlook(self) -> Outlook:
         """What the learner's own acquisition scores points by."""
@@ -448,10 +425,10 @@ class ActiveLearner:
         n = checks.count(n, "n", 1)
         if isinstance(self.space, Pool):
             n = min(n, int(self.record.free.sum()))
-        n = self._number_of_points(n) if n else 0
+        n = self.number_of_points(n) if n else 0
         return self._choose(n) if n else maximize.Choice(np.zeros((0, self.space.D)), np.zeros(0), None, True)
 
-    def _number_of_points(self, n: Any, name: str = "n") -> int:
+    def number_of_points(self, n: Any, name: str = "n") -> int:
         """``n`` if so many points can be chosen at once."""
         n = checks.count(n, name, 1)
         most = min(MOST_POINTS, max(1, MOST_NUMBERS // self.space.D))

@@ -3,38 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection
 
-from ridgeway.campaign import changes, columns, logbook, results, sheets, store, table, transitions, undoing
+from ridgeway.campaign import (
+    changes,
+    logbook,
+    results,
+    sheets,
+    store,
+    stored_pool,
+    table,
+    telling,
+    transitions,
+    undoing,
+)
+from ridgeway.campaign.asking import Asking, HandOver
 from ridgeway.campaign.database import Database
-from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
+from ridgeway.campaign.measurement import Measurement
+from ridgeway.campaign.output_view import OutputView
+from ridgeway.campaign.outputs import Output, OutputList
+from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.sheets import Sheet
-from ridgeway.campaign.stopping import Advice
-from ridgeway.campaign.store import Snapshot, Store, Version, now, who
-from ridgeway.campaign.trial import OBSERVED, Trial, number_of
-from ridgeway.errors import CampaignError, ReadOnlyError
+from ridgeway.campaign.stopping import Advice, for_all
+from ridgeway.campaign.store import Snapshot, Store, Version
+from ridgeway.campaign.stored_pool import StoredPool
+from ridgeway.campaign.telling import Given
+from ridgeway.campaign.trial import Trial, number_of
+from ridgeway.errors import CampaignError
 from ridgeway.notebook import Live
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy
-    from ridgeway.active.pool import Pool
     from ridgeway.belief.belief import Belief, Prediction
     from ridgeway.belief.suspects import Surprise
     from ridgeway.campaign.best_trial import BestTrial
     from ridgeway.campaign.inputs import Category, Fixed, Input
     from ridgeway.campaign.replay import Chain
     from ridgeway.report.subject import Subject
-
-_TRIES = 1  # choices computed without a lock, which another ask may make obsolete; the next holds the lock
-
-HandOver = Callable[[list[Trial]], Any]
 
 
 class Campaign:
@@ -69,6 +79,8 @@ class Campaign:
         *,
         output: str = "value",
         unit: str | None = None,
+        outputs: Sequence[str | Output] | None = None,
+        choose: str = "sum",
         labels: Mapping[str, Sequence[str]] | None = None,
         constraints: Sequence[str] | str = (),
         **learning: Any,
@@ -77,25 +89,23 @@ class Campaign:
 
         ``space`` is a sequence of :class:`~ridgeway.Input`, :class:`~ridgeway.Category` and
         :class:`~ridgeway.Fixed`, a ``Box`` or a ``Pool``; ``constraints`` are texts such as ``"A + B + C = 1"`` that
-        every proposal satisfies; ``output`` the name of what is measured. ``labels`` are columns of text that go with
-        the pool's points and appear beside them. ``learning`` is as for
+        every proposal satisfies; ``output`` the name of what is measured. Where several things are measured,
+        ``outputs`` are :class:`~ridgeway.Output` or texts such as ``"cost [EUR]"``, and ``choose`` says how
+        experiments are chosen for them: by the ``"sum"`` of what they teach, or by ``"turns"``. ``labels`` are columns
+        of text that go with the pool's points and appear beside them. ``learning`` is as for
         :class:`~ridgeway.ActiveLearner`: ``embedding``, ``acquisition``, ``n_initial``, ``random_state``, ...
         """
         if not isinstance(name, str) or not name.strip():
             raise CampaignError(f"name must be a word, got {name!r}")
-        setup = Setup.of(space, output, unit, learning, constraints)
-        pool = None
-        if setup.pool is not None:
-            carried = {key: [str(cell) for cell in column] for key, column in (labels or {}).items()}
-            for key, column in carried.items():
-                if len(column) != len(space):
-                    raise CampaignError(
-                        f"labels {key!r} must have one entry a point, got {len(column)} of {len(space)}"
-                    )
-            pool = (pool_to_bytes(space), carried)
-        made = store.create(Database(where, create=True), name, setup.to_json(), pool, setup.version)
+        if outputs is not None and (output, unit) != ("value", None):
+            raise CampaignError(f"outputs has all of them, with their units: got output {output!r}, unit {unit!r} too")
+        several = OutputList.of([Output(output, unit)] if outputs is None else outputs, choose)
+        setup = Setup.of(space, several, learning, constraints)
+        made = store.create(
+            Database(where, create=True), name, setup.to_json(), stored_pool.stored(setup, space, labels)
+        )
         # Opened anew: a campaign that is deleted later must not be made again, empty, by a look at it.
-        found = Store(Database(where), made, setup.names, setup.levels, setup.to_json())
+        found = Store(Database(where), made, setup, setup.to_json())
         return cls(found, setup, learning.get("progress"))
 
     @classmethod
@@ -113,7 +123,7 @@ class Campaign:
         setup = Setup.from_json(text)
         if acquisition is not None:
             setup = setup.with_acquisition(acquisition)
-        return cls(Store(database, key, setup.names, setup.levels, text), setup, progress)
+        return cls(Store(database, key, setup, text), setup, progress)
 
     @property
     def name(self) -> str:
@@ -142,77 +152,30 @@ class Campaign:
         many = 1 if n is None else n
         if isinstance(many, bool) or not isinstance(many, int | np.integer) or many < 1:
             raise CampaignError(f"n must be a whole number of at least 1, got {n!r}")
-        for _ in range(_TRIES):
-            snapshot = self._store.snapshot()
-            chosen = self._chosen(snapshot, many)
-            with self._store.writing() as connection:
-                # Results that came in between do not matter: the choice is as good as if it had been made before them.
-                if self._store.counters(connection).n_asked == snapshot.n_asked:
-                    self._store.check_budget(connection, many, budget)
-                    kept = self._keep(connection, snapshot, *chosen, hand_over)
-                    return kept[0] if n is None else kept
-        with self._store.writing() as connection:
-            self._store.check_budget(connection, many, budget)
-            snapshot = self._store.snapshot_in(connection)
-            kept = self._keep(connection, snapshot, *self._chosen(snapshot, many), hand_over)
-            return kept[0] if n is None else kept
-
-    def _chosen(self, snapshot: Snapshot, n: int) -> tuple[Chain, Array, list[float | None]]:
-        chain = self._chain(snapshot)
-        return chain, *chain.choose(n)
-
-    def _keep(
-        self,
-        connection: Connection,
-        snapshot: Snapshot,
-        chain: Chain,
-        values: Array,
-        expected: list[float | None],
-        hand_over: HandOver | None,
-    ) -> list[Trial]:
-        first = self._store.counters(connection).n_trials + 1
-        by, at = who(), now()
-        new = [
-            Trial(
-                first + i, "asked", self.setup.names, x, notes=self._labels_of(x), expected=nats,
-                seen=snapshot.n_settled, asked_by=by, asked_at=at, campaign=self._store.identity,
-                levels=self.setup.levels,
-            )
-            for i, (x, nats) in enumerate(zip(values, expected, strict=True))
-        ]  # fmt: skip
-        self._store.add(connection, new, asked=len(new))
-        if chain.fit is not None and chain.fit.role == "read" and chain.used:
-            self._store.promote(connection, chain.fit)
-        if hand_over is not None:
-            hand_over(new)
-        return new
-
-    def _labels_of(self, x: Array) -> dict[str, str]:
-        if self._pool is None or not self._labels:
-            return {}
-        row = int(self._pool.index_of(x[None])[0])
-        return {key: column[row] for key, column in self._labels.items()}
+        asking = Asking(self._store, self.setup, self._pool, self._chain, int(many), hand_over, budget)
+        trials = asking()
+        return trials[0] if n is None else trials
 
     # -- telling -------------------------------------------------------------------------------
 
     def tell(
         self,
         trial: Trial | int,
-        value: float,
-        sigma: float | None = None,
+        value: Given,
+        sigma: Given | None = None,
         inputs: Mapping[str, Any] | None = None,
         notes: Mapping[str, str] | None = None,
         outside: bool = False,
+        last: bool = False,
     ) -> None:
         """The outcome of a trial; telling the same twice is harmless, another value is refused.
 
-        ``sigma`` is the known standard deviation of its noise; ``inputs`` what was really set, by name,
-        where that differs from what was asked; ``outside`` allows it to be out of range.
+        Where there are several outputs, ``value`` has the results by name, such as ``{"yield": 3.2}``; the others
+        can be told later, unless these are the ``last`` and no more will come. ``sigma`` is the known standard
+        deviation of its noise; ``inputs`` what was really set, by name, where that differs from what was asked;
+        ``outside`` allows it to be out of range.
         """
-        row = results.Result(
-            "tell", self._number(trial), transitions.finite(value, "value"), transitions.sigma(sigma),
-            self._settings(inputs), {str(key): str(text) for key, text in (notes or {}).items()}, None,
-        )  # fmt: skip
+        row = telling.told(self.setup, "tell", self._number(trial), value, sigma, inputs, notes, last)
         transitions.tell(self._store, self.setup, [row], outside)
 
     def tell_table(
@@ -225,7 +188,7 @@ class Campaign:
         before with another outcome or at other inputs is refused, unless ``corrections`` says why such rows are
         corrections.
         """
-        rows, pending = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
+        rows, pending = results.results(_sheet(frame, encoding), self.setup, lambda: self._pool.labels)
         return transitions.tell(self._store, self.setup, rows, outside, pending, corrections)
 
     def surprising(self, frame: Any, encoding: str | None = None) -> list[tuple[int, Surprise]]:
@@ -233,36 +196,38 @@ class Campaign:
 
         Each with the number of its trial. Nothing is fitted or recorded; before the first fit nothing is surprising.
         """
-        rows, _ = results.results(_sheet(frame, encoding), self.setup, lambda: self._labels)
-        return self._surprising(rows)
+        rows, _ = results.results(_sheet(frame, encoding), self.setup, lambda: self._pool.labels)
+        return [(number, found) for number, _, found in self._surprising(rows)]
 
     def surprise(
-        self, trial: Trial | int, value: float, sigma: float | None = None, inputs: Mapping[str, float] | None = None
+        self,
+        trial: Trial | int,
+        value: Given,
+        sigma: Given | None = None,
+        inputs: Mapping[str, float] | None = None,
     ) -> Surprise | None:
         """How far an outcome, as for :meth:`tell`, is from what the last fit predicts; ``None`` if it is not far.
 
-        Nothing is fitted or recorded; before the first fit nothing is surprising.
+        Nothing is fitted or recorded; before the first fit nothing is surprising. Of several outputs it is the first
+        that is far: :meth:`surprises` has all.
         """
-        row = results.Result(
-            "surprise", self._number(trial), transitions.finite(value, "value"), transitions.sigma(sigma),
-            self._settings(inputs), {}, None,
-        )  # fmt: skip
-        return next((found for _, found in self._surprising([row])), None)
+        found = self.surprises(trial, value, sigma, inputs)
+        return next(iter(found.values()), None)
 
-    def _surprising(self, rows: Sequence[results.Result]) -> list[tuple[int, Surprise]]:
-        from ridgeway.belief.suspects import surprises
+    def surprises(
+        self,
+        trial: Trial | int,
+        value: Given,
+        sigma: Given | None = None,
+        inputs: Mapping[str, float] | None = None,
+    ) -> dict[str, Surprise]:
+        """The same for each output whose value is far from its prediction, by name."""
+        row = telling.told(self.setup, "surprise", self._number(trial), value, sigma, inputs)
+        return {name: found for _, name, found in self._surprising([row])}
 
-        snapshot = self._store.snapshot()
-        asked = {trial.id: trial for trial in snapshot.trials if trial.state == "asked"}
-        new = [(row, asked[row.trial]) for row in rows if row.trial in asked and row.value is not None]
-        belief = self._chain(snapshot).known_belief() if new and snapshot.fits else None
-        if belief is None:
-            return []
-        x = [t.x if row.x is None else np.where(np.isnan(row.x), t.x, row.x) for row, t in new]
-        values = np.array([row.value for row, _ in new], dtype=float)
-        noise = np.array([(row.sigma or 0.0) ** 2 for row, _ in new])
-        found = surprises(belief, self.setup.coordinates(np.stack(x)), values, noise)
-        return [(new[surprise.index][1].id, surprise) for surprise in found]
+    def _surprising(self, rows: Sequence[results.Result]) -> list[tuple[int, str, Surprise]]:
+        views = [self.output(name) for name in self.setup.outputs.names]
+        return [(number, view.name, found) for view in views for number, found in view.surprising(rows)]
 
     def attach(
         self, frame: Any, outside: bool = False, repeated: bool = False, encoding: str | None = None
@@ -273,41 +238,37 @@ class Campaign:
         they come from an export that says that they have none: these are left out. Returns the new trials' numbers.
         """
         rows = results.experiments(_sheet(frame, encoding), self.setup, outside)
-        if self._pool is not None and not outside:
-            strange = np.flatnonzero(self._pool.index_of(np.stack([np.asarray(row.x) for row in rows])) < 0)
-            if strange.size:
-                raise CampaignError(f"{rows[strange[0]].where} is no point of the pool (allow it with --outside)")
+        if not outside:
+            self._pool.check(rows)
         return transitions.attach(self._store, self.setup, rows, repeated)
 
-    def fail(self, trial: Trial | int, reason: str = "failed") -> None:
-        """An experiment that gave nothing: it is not modelled, nor asked for again."""
-        row = results.Result("fail", self._number(trial), None, None, None, {}, str(reason))
+    def fail(self, trial: Trial | int, reason: str = "failed", output: str | None = None) -> None:
+        """An experiment that gave nothing: it is not modelled, nor asked for again.
+
+        Of a trial that has some of its results this says that the rest will not come; ``output`` names one that
+        will not, while others may.
+        """
+        told = {} if output is None else {self.setup.outputs.one(output).name: Measurement(None)}
+        row = results.Result("fail", self._number(trial), told, None, {}, str(reason), ends=not told)
         transitions.tell(self._store, self.setup, [row], False)
 
     def correct(
         self,
         trial: Trial | int,
-        value: float | EllipsisType | None = ...,
+        value: Given | EllipsisType | None = ...,
         reason: str = "",
-        sigma: float | None = None,
+        sigma: Given | None = None,
         inputs: Mapping[str, Any] | None = None,
         outside: bool = False,
     ) -> None:
         """What is right about a trial that has an outcome; what stood there stays in the history.
 
-        ``value`` is the right value, ``None`` to discard the outcome; without it the value stays. ``inputs`` are those
-        that were really set, by name, as far as others are on record; ``outside`` allows them to be out of range.
-        ``reason`` says why, and must not be empty. See :attr:`corrections` for the history.
+        ``value`` is the right value, ``None`` to discard the outcome; without it the value stays. Where there are
+        several outputs it is given by name, such as ``{"yield": 3.2}``. ``inputs`` are those that were really set, by
+        name, as far as others are on record; ``outside`` allows them to be out of range. ``reason`` says why, and must
+        not be empty. See :attr:`corrections` for the history.
         """
-        if value is ... and sigma is None and not inputs:
-            raise CampaignError("there is nothing to correct: give the right value, sigma or inputs")
-        if value is None and sigma is not None:
-            raise CampaignError(f"sigma is for a trial with a value, got {sigma!r} for one that is discarded")
-        right = transitions.Correction(
-            value if value is None or value is ... else transitions.finite(value, "value"),
-            ... if sigma is None else transitions.sigma(sigma),
-            self._settings(inputs),
-        )
+        right = telling.right(self.setup, value, sigma, inputs)
         transitions.correct(self._store, self.setup, self._number(trial), right, reason, outside)
 
     def abandon(self, trial: Trial | int | Sequence[Trial | int], reason: str = "abandoned") -> None:
@@ -323,7 +284,7 @@ class Campaign:
 
     def hold(self, name: str, value: float, reason: str) -> None:
         """Every further proposal has this ``value`` of an input; what was learned at others stays."""
-        self._change(lambda: changes.held(self.setup, name, transitions.finite(value, "value")), reason)
+        self._change(lambda: changes.held(self.setup, name, results.finite(value, "value")), reason)
 
     def release(self, name: str, reason: str) -> None:
         """An input that was held varies again."""
@@ -342,17 +303,30 @@ class Campaign:
         self._change(lambda: changes.unconstrained(self.setup, constraint), reason)
 
     def rename(self, name: str, new: str, reason: str) -> None:
-        """Another name for an input or the output."""
+        """Another name for an input or an output."""
         self._change(lambda: changes.renamed(self.setup, name, new), reason)
 
     def set_unit(self, name: str, unit: str | None, reason: str) -> None:
-        """Another unit beside the name of an input or the output; the numbers stay as they are."""
+        """Another unit beside the name of an input or an output; the numbers stay as they are."""
         self._change(lambda: changes.new_unit(self.setup, name, unit), reason)
 
-    def undo(self, reason: str = "undone") -> str:
-        """Take back the last change of the campaign's inputs or the last correction, and say what it was.
+    def add_output(self, output: Output | str, reason: str) -> None:
+        """One more output; the trials so far do not have it, and can be told it."""
+        self._change(lambda: changes.new_output(self.setup, OutputList.of(output).items[0]), reason)
 
-        The log keeps both. A new input cannot be taken back once trials differ in it.
+    def set_weights(self, weights: Mapping[str, float], reason: str) -> None:
+        """How much outputs count when experiments are chosen, by name; those that are not named keep their weight."""
+        self._change(lambda: changes.new_weights(self.setup, weights), reason)
+
+    def set_choose(self, choose: str, reason: str) -> None:
+        """Choose experiments by the ``"sum"`` of what they teach about each output, or by ``"turns"``."""
+        self._change(lambda: changes.new_choice(self.setup, choose), reason)
+
+    def undo(self, reason: str = "undone") -> str:
+        """Take back the last change of the campaign's inputs or outputs or the last correction, and say what it was.
+
+        The log keeps both. A new input cannot be taken back once trials differ in it, nor a new output once there are
+        results for it.
         """
         what, setup = undoing.undo(self._store, self.setup, reason)
         self.setup = setup
@@ -370,20 +344,23 @@ class Campaign:
             self._store.rewrite(connection, change, "changed", reason)
         self.setup = change.setup.with_same_acquisition(self.setup)
 
-    def reopen(self, trial: Trial | int, reason: str) -> None:
+    def reopen(self, trial: Trial | int, reason: str, outputs: Sequence[str] = ()) -> None:
         """Take back what became of a trial: it is pending again, at the inputs that were asked.
+
+        With the names of some ``outputs`` only their results are taken back.
 
         For an outcome, a failure or an abandonment that was entered by mistake; ``reason`` says so, and what stood
         there stays in the history. A trial that was attached cannot be pending: correct it.
         """
-        transitions.reopen(self._store, self._number(trial), reason)
+        names = [self.setup.outputs.one(name).name for name in outputs]
+        transitions.reopen(self._store, self._number(trial), reason, names)
 
     def reclaim(self, older_than: float) -> list[Trial]:
         """Take over the trials pending for more than ``older_than`` seconds: they are yours to make now.
 
         So are those that were asked for more than ``older_than`` seconds in the future: a clock was wrong.
         """
-        seconds = transitions.finite(older_than, "older_than")
+        seconds = results.finite(older_than, "older_than")
         if seconds < 0.0:
             raise CampaignError(f"older_than must be a number of seconds, 0 or more, got {older_than!r}")
         return transitions.reclaim(self._store, seconds)
@@ -416,87 +393,112 @@ class Campaign:
         """All trials, by number."""
         return self._store.snapshot(fits=False).trials
 
+    def output(self, name: str | None = None) -> OutputView:
+        """What is known about one output, which need not be named where it is the only one."""
+        return OutputView(self._store, self.setup, self.setup.outputs.one(name), self._pool.points, self.progress)
+
     @property
     def belief(self) -> Belief:
-        """What is known now; read from the database, or fitted and kept there after new outcomes."""
-        return self._looked().belief()
+        """What is known now; read from the database, or fitted and kept there after new outcomes.
 
-    def predict(self, X: Any, encoding: str | None = None) -> Prediction:
-        """Mean and variance of the output at ``X``: a table of inputs by name, or ``(n, k)`` in their order.
-
-        ``encoding`` is that of a CSV file which is not UTF-8.
+        A campaign with several outputs has :attr:`beliefs`.
         """
-        return self.belief.predict(self._coordinates(X, encoding))
+        return self.output().belief
+
+    @property
+    def beliefs(self) -> dict[str, Belief]:
+        """What is known about each output that has results, by name."""
+        seen = {name for trial in self.all_trials() for name in trial.values}
+        return {name: self.output(name).belief for name in self.setup.outputs.names if name in seen}
+
+    def _beliefs_now(self) -> dict[str, Belief]:
+        """The same; a campaign with one output and no result says so."""
+        only = self.setup.outputs.only
+        found = {only.name: self.belief} if only else self.beliefs
+        if not found:
+            raise CampaignError("there is no prediction before the first result: ask for experiments, and tell it")
+        return found
+
+    def predict(self, X: Any, encoding: str | None = None, output: str | None = None) -> Prediction:
+        """Mean and variance of an output at ``X``: a table of inputs by name, or ``(n, k)`` in their order.
+
+        ``encoding`` is that of a CSV file which is not UTF-8; ``output`` is the name of one of several.
+        """
+        return self.output(output).belief.predict(self._coordinates(X, encoding))
+
+    def predictions(self, X: Any, encoding: str | None = None) -> dict[str, Prediction]:
+        """The same for each output that has results, by name."""
+        points = self._coordinates(X, encoding)
+        return {name: belief.predict(points) for name, belief in self._beliefs_now().items()}
 
     def best(self) -> BestTrial:
         """The best trial so far, with what is predicted there: for campaigns whose goal is to optimise."""
-        from ridgeway.campaign.best_trial import BestTrial
-        from ridgeway.campaign.replay import observed
-
-        if self.setup.goal == "learn":
-            raise CampaignError(
-                'the goal of this campaign is to learn, so it has no best point: begin one whose goal is "minimize" or '
-                '"maximize" (ridgeway init --goal)'
-            )
-        snapshot = self._store.snapshot()
-        seen = observed(snapshot.trials)
-        if not seen:
-            raise CampaignError("there is no best point before the first result: ask for experiments, and tell it")
-        return BestTrial.of(self._looked(snapshot).best(), seen)
+        outputs = self.setup.outputs
+        return self.output((outputs.goal or outputs.items[0]).name).best()
 
     def score(self, X: Any, encoding: str | None = None) -> Array:
-        """The expected information of an experiment at each row of ``X``, in nats, given the pending trials."""
-        return self._looked().scores(self._coordinates(X, encoding))
+        """The expected information of an experiment at each row of ``X``, in nats, given the pending trials.
 
-    def should_stop(self, target_error: float | None = None) -> Advice:
+        Where there are several outputs, it is the sum over them, each with its weight.
+        """
+        points, snapshot = self._coordinates(X, encoding), self._store.snapshot()
+        for name in self.setup.outputs.names:  # a new fit is kept
+            if any(name in trial.values for trial in snapshot.trials):
+                self.output(name).looked(snapshot)
+        return self._chain(self._store.snapshot()).scores(points)
+
+    def should_stop(self, target_error: Given | None = None, output: str | None = None) -> Advice:
         """Whether more experiments are worth it, with the reasons.
 
         ``target_error`` is the error of predictions that is small enough, in the output's units and without noise:
-        the advice then says about how many more experiments reach it.
+        the advice then says about how many more experiments reach it. Where there are several outputs it is given by
+        name, and the advice is to stop where that is the advice for each that experiments are chosen for; ``output``
+        asks about one.
         """
-        if target_error is not None:
-            target_error = transitions.finite(target_error, "target_error")
-            if target_error <= 0.0:
-                raise CampaignError(f"target_error must be above 0, got {target_error:g}")
-            if self.setup.goal != "learn":
-                raise CampaignError(
-                    f"target_error is for a campaign that learns, and the goal of this one is to {self.setup.goal}"
-                )
-        return self._looked(fit_early=False).advice(target_error)
+        outputs = self.setup.outputs
+        names = outputs.names if output is None else (outputs.one(output).name,)
+        targets = telling.targets(outputs, target_error, output)
+        chosen = [name for name, weight in zip(outputs.names, outputs.weights, strict=True) if weight]
+        advice = {outputs.one(name).label: self.output(name).should_stop(targets.get(name)) for name in names}
+        return for_all(advice, [outputs.one(name).label for name in names if name in chosen or output is not None])
 
     def version(self) -> Version:
         """Two short digests of what is in the database: equal as long as nobody has changed anything."""
         return self._store.version()
 
-    def summary(self) -> dict[str, Any] | None:
+    def summary(self, output: str | None = None) -> dict[str, Any] | None:
         """What the last fit found, without loading it: shares of the inputs, how well directions are known, noise."""
-        fits = self._store.snapshot(fits=False).fits.values()
-        latest = max(fits, key=lambda fit: fit.observations, default=None)
-        return None if latest is None else {"observations": latest.observations, **latest.summary}
+        return self.output(output).summary()
 
     def report(self, path: str | Path, title: str | None = None, suggestions: int = 4) -> Path:
         """Write one self-contained HTML file: what was learned and what to run next, in the campaign's units.
 
-        Nothing is asked by it: the ``suggestions`` are what :meth:`ask` would give.
+        Nothing is asked by it: the ``suggestions`` are what :meth:`ask` would give. Several outputs have a tab each.
         """
         from ridgeway import report
 
-        return report.write(self.report_subject(suggestions), path, title=title or f"Ridgeway report: {self.name}")
+        subjects = self.report_subjects(suggestions)
+        return report.write_tabs(subjects, path, title=title or f"Ridgeway report: {self.name}")
 
-    def report_subject(self, suggestions: int = 4) -> Subject:
-        """What a report on the campaign is about, for :func:`ridgeway.report.content`; arguments as for `report`."""
+    def report_subject(self, suggestions: int = 4, output: str | None = None) -> Subject:
+        """What a report on one output is about, for :func:`ridgeway.report.content`; arguments as for `report`."""
+        return self.report_subjects(suggestions, [self.setup.outputs.one(output).name])[0]
+
+    def report_subjects(self, suggestions: int = 4, outputs: Sequence[str] | None = None) -> list[Subject]:
+        """The same for several outputs, by default for all that have results."""
         from ridgeway import checks
-        from ridgeway.campaign.report_subject import subject
+        from ridgeway.campaign.report_subject import subjects
 
         suggestions = checks.count(suggestions, "suggestions")
         snapshot = self._store.snapshot()
-        if not any(trial.state in OBSERVED for trial in snapshot.trials):
+        seen = {name for trial in snapshot.trials for name in trial.values}
+        names = [name for name in outputs or self.setup.outputs.names if name in seen]
+        if not names:
             raise CampaignError(
                 "there is nothing to report before the first result: ask for experiments, and tell what came out"
             )
-        chain, ahead = self._looked(snapshot), self._chain(snapshot)
-        ahead.fit = chain.fit
-        return subject(self, chain, ahead, snapshot.trials, suggestions, self._labels_of)
+        chains = [self.output(name).looked(snapshot) for name in names]
+        return subjects(self, chains, self._chain(snapshot), snapshot.trials, suggestions, self._pool.labels_of)
 
     def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
         """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all."""
@@ -530,35 +532,10 @@ class Campaign:
     def _number(self, trial: Trial | int) -> int:
         return number_of(trial, self._store.identity)
 
-    def _settings(self, inputs: Mapping[str, Any] | None) -> Array | None:
-        """Values ``(k,)`` of inputs by name, NaN for those that are not named."""
-        if inputs is None:
-            return None
-        x = np.full(len(self.setup.names), np.nan)
-        words = {levels.name: levels for levels in self.setup.levels}
-        for name, setting in inputs.items():
-            if name in words:
-                x[list(words[name].places)] = words[name].row(setting)
-                continue
-            x[columns.place(self.setup, name)] = transitions.finite(setting, f"input {name!r}")
-        return x
-
     def _chain(self, snapshot: Snapshot) -> Chain:
         from ridgeway.campaign.replay import Chain
 
-        return Chain.at(self.setup, self._pool, snapshot, self.progress)
-
-    def _looked(self, snapshot: Snapshot | None = None, fit_early: bool = True) -> Chain:
-        """The chain with a belief; a new fit is kept for others, and for the next ask if nothing changes."""
-        chain = self._chain(snapshot or self._store.snapshot())
-        if not fit_early and chain.learner.record.n < chain.needed:
-            return chain
-        if chain.fit is None:
-            chain.belief()
-            assert chain.fit is not None
-            with suppress(ReadOnlyError), self._store.writing() as connection:  # who may only look, looks
-                self._store.keep(connection, chain.fit)
-        return chain
+        return Chain.at(self.setup, self._pool.points, snapshot, self.progress)
 
     def _coordinates(self, X: Any, encoding: str | None) -> Array:
         from ridgeway import checks
@@ -568,19 +545,8 @@ class Campaign:
         return self.setup.coordinates(checks.dense(checks.inputs(X, len(self.setup.names), names=self.setup.names)))
 
     @cached_property
-    def _stored_pool(self) -> tuple[Pool, dict[str, list[str]]] | None:
-        if self.setup.pool is None:
-            return None
-        content, labels = self._store.pool()
-        return pool_from_bytes(content, self.setup.pool), labels
-
-    @property
-    def _pool(self) -> Pool | None:
-        return None if self._stored_pool is None else self._stored_pool[0]
-
-    @property
-    def _labels(self) -> dict[str, list[str]]:
-        return {} if self._stored_pool is None else self._stored_pool[1]
+    def _pool(self) -> StoredPool:
+        return StoredPool.of(self._store, self.setup)
 
 
 def _sheet(frame: Any, encoding: str | None) -> Sheet:

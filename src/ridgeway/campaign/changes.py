@@ -1,11 +1,12 @@
-"""Changes of what a campaign is about: another range, a new input, another name; each with a sentence for the log.
+"""Changes of what a campaign is about: another range, a new input or output, another name.
 
-A change makes a new :class:`~ridgeway.campaign.setup.Setup` from an old one and says what becomes of the trials so far.
+A change makes a new :class:`~ridgeway.campaign.setup.Setup` from an old one, says what becomes of the trials so far,
+and has a sentence for the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from ridgeway.active import linear_constraints
 from ridgeway.active.linear_constraints import LinearConstraint
 from ridgeway.campaign.columns import check_names
 from ridgeway.campaign.inputs import Category, Fixed, Input, InputList, Item
+from ridgeway.campaign.outputs import Output, OutputList
 from ridgeway.campaign.setup import Setup
 from ridgeway.errors import CampaignError
 from ridgeway.types import Array
@@ -103,9 +105,10 @@ def added(setup: Setup, item: Item, value: Any) -> Change:
 
 
 def renamed(setup: Setup, name: str, new: str) -> Change:
-    """Another name for an input, or for the output."""
-    if name == setup.output:
-        return Change(_checked(replace(setup, output=new)), f"output {name} is called {new}", shown=True)
+    """Another name for an input, or for an output."""
+    if name in setup.outputs.names:
+        made = _with_output(setup, name, name=new)
+        return Change(made, f"output {name} is called {new}", shown=True)
     item = _item(setup, name)
     inputs = _inputs(setup)
     items = tuple(_made(lambda: replace(item, name=new)) if other is item else other for other in inputs.items)
@@ -115,14 +118,47 @@ def renamed(setup: Setup, name: str, new: str) -> Change:
 
 
 def new_unit(setup: Setup, name: str, unit: str | None) -> Change:
-    """Another unit beside the name of an input or the output; numbers stay as they are."""
+    """Another unit beside the name of an input or an output; numbers stay as they are."""
     what = f"unit of {name}: {unit or 'none'}"
-    if name == setup.output:
-        return Change(_checked(replace(setup, unit=unit)), what, shown=True)
+    if name in setup.outputs.names:
+        return Change(_with_output(setup, name, unit=unit), what, shown=True)
     item = _item(setup, name)
     if isinstance(item, Category):
         raise CampaignError(f"{name!r} is a category and has no unit")
     return Change(_with_items(setup, {name: replace(item, unit=unit)}), what, shown=True)
+
+
+def new_output(setup: Setup, output: Output) -> Change:
+    """One more output; the trials so far do not have it, and can be told it."""
+    if output.goal != "learn":
+        raise CampaignError(f"a new output is learned, got the goal to {output.goal} {output.name!r}")
+    made = replace(setup, outputs=replace(setup.outputs, items=(*setup.outputs.items, output)))
+    return Change(_checked(made), f"new output {output.label}", shown=True)
+
+
+def new_weights(setup: Setup, weights: Mapping[str, Any]) -> Change:
+    """Other weights for some outputs when experiments are chosen."""
+    if setup.outputs.goal is not None:
+        aim = setup.outputs.goal
+        raise CampaignError(f"weights are for learning: here experiments are chosen to {aim.goal} {aim.name} alone")
+    outputs = setup.outputs.with_weights(weights)
+    shown = ", ".join(f"{item.name} {item.weight:g}" for item in outputs.items)
+    return Change(replace(setup, outputs=outputs), f"weights of the outputs: {shown}", shown=True)
+
+
+def new_choice(setup: Setup, choose: str) -> Change:
+    """Experiments for all outputs together, or for one after the other."""
+    outputs = OutputList(setup.outputs.items, choose)  # type: ignore[arg-type]  # checked there
+    return Change(replace(setup, outputs=outputs), f"experiments are chosen by {_CHOICES[outputs.choose]}", shown=True)
+
+
+_CHOICES = {"sum": "the sum of what they teach about each output", "turns": "turns, each for one output"}
+
+
+def _with_output(setup: Setup, called: str, **new: Any) -> Setup:
+    place = setup.outputs.names.index(called)
+    item = replace(setup.outputs.items[place], **new)
+    return _checked(replace(setup, outputs=setup.outputs.with_item(place, item)))
 
 
 def _inputs(setup: Setup) -> InputList:

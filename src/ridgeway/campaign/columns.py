@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from ridgeway.campaign.sheets import Sheet
 
 TRIAL, SIGMA, REASON, STATE, CORRECTIONS = "trial", "sigma", "reason", "state", "corrections"
+FAILED = "failed"  # written in place of a value
 #: Columns of an export that are not read back.
 OURS = (STATE, "expected", "asked by", "asked at", "settled by", "settled at", CORRECTIONS)
-_OTHER_NAMES = {TRIAL: ("id", "trial id"), "output": ("value",)}  # where no column has the name itself
+_OTHER_NAMES = ("id", "trial id")  # of the column of numbers, where no column has the name itself
 _NOTE = re.compile(r"(.+) \(note(?: \d+)?\)")
 _UNIT, _ROUND = re.compile(r"(.*?)\s*\[(.*)\]"), re.compile(r"(.*?)\s*\((.*)\)")
 
-Key = int | str  # the place of an input, or "output", "trial", "sigma", "reason"
+#: The place of an input; "trial" or "reason"; "output" or "sigma" with the name of an output.
+Key = int | str | tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Columns:
     """Which column of a sheet is what."""
 
     trial: int | None
-    value: int | None
-    sigma: int | None
+    outputs: dict[str, int]  # output to column of the sheet, for those that it has
+    sigmas: dict[str, int]
     reason: int | None
     state: int | None
     inputs: dict[int, int]  # column of the sheet to place of the input
@@ -47,10 +49,15 @@ class Columns:
 
 def check_names(setup: Setup) -> None:
     """Refuse names with which a column of a sheet could be two things."""
-    output = {word.casefold() for word in (setup.output.strip(), setup.output_label)}
-    reserved = {word.casefold() for word in (TRIAL, SIGMA, REASON, *OURS)}
-    if not setup.output.strip() or output & reserved:
-        raise CampaignError(f"output must not be called {setup.output!r}: a sheet has a column of that name")
+    outputs = setup.outputs
+    sigmas = {outputs.sigma_name(name).casefold() for name in outputs.names}
+    reserved = {word.casefold() for word in (TRIAL, SIGMA, REASON, *OURS)} | sigmas
+    output: set[str] = set()
+    for item in outputs.items:
+        words = {word.casefold() for word in (item.name.strip(), item.label)}
+        if words & (reserved | output):
+            raise CampaignError(f"output must not be called {item.name!r}: a sheet has a column of that name")
+        output |= words
     for levels in setup.levels:
         if levels.name.strip().casefold() in reserved | output:
             raise CampaignError(f"a category must not be called {levels.name!r}: a sheet has another column so called")
@@ -98,7 +105,8 @@ def all_words(setup: Setup) -> list[str]:
     """Every name that a column has because of what it is."""
     inputs = [word for pair in zip(setup.names, setup.labels, strict=True) for word in _words(*pair)]
     inputs += [levels.name for levels in setup.levels]
-    return [TRIAL, SIGMA, REASON, *OURS, *inputs, setup.output, setup.output_label]
+    sigmas = [setup.outputs.sigma_name(name) for name in setup.outputs.names]
+    return [TRIAL, SIGMA, REASON, *OURS, *sigmas, *inputs, *setup.outputs.names, *setup.outputs.labels]
 
 
 def _words(name: str, label: str) -> list[str]:
@@ -110,11 +118,13 @@ def _words(name: str, label: str) -> list[str]:
 
 def columns(sheet: Sheet, setup: Setup, asked: bool = True) -> Columns:
     """What each column is; the rest are notes. Only rows that were ``asked`` for may call their trial otherwise."""
-    words: dict[Key, list[str]] = {TRIAL: [TRIAL], SIGMA: [SIGMA], REASON: [REASON]}
-    words["output"] = _words(setup.output, setup.output_label)
+    words: dict[Key, list[str]] = {TRIAL: [TRIAL], REASON: [REASON]}
+    for output in setup.outputs.items:
+        words["output", output.name] = _words(output.name, output.label)
+        words["sigma", output.name] = [setup.outputs.sigma_name(output.name)]
     words |= {j: _words(*pair) for j, pair in enumerate(zip(setup.names, setup.labels, strict=True))}
     found = _matched(sheet, words)
-    _add_other_names(sheet, found, asked)
+    _add_other_names(sheet, setup, found, asked)
     left = sorted(set(range(len(sheet.columns))) - set(found.values()))
     _check_units(sheet, setup, words, found, left)
     ours = {sheet.columns[c].casefold(): c for c in left if sheet.columns[c].casefold() in OURS}
@@ -126,8 +136,8 @@ def columns(sheet: Sheet, setup: Setup, asked: bool = True) -> Columns:
         notes = {c: name for c, name in notes.items() if c not in categories}
     return Columns(
         found.get(TRIAL),
-        found.get("output"),
-        found.get(SIGMA),
+        {name: found["output", name] for name in setup.outputs.names if ("output", name) in found},
+        {name: found["sigma", name] for name in setup.outputs.names if ("sigma", name) in found},
         found.get(REASON),
         ours.get(STATE),
         {c: key for key, c in found.items() if isinstance(key, int)},
@@ -176,13 +186,16 @@ def _matched(sheet: Sheet, words: dict[Key, list[str]]) -> dict[Key, int]:
     return found
 
 
-def _add_other_names(sheet: Sheet, found: dict[Key, int], asked: bool) -> None:
+def _add_other_names(sheet: Sheet, setup: Setup, found: dict[Key, int], asked: bool) -> None:
     """Columns for which people have other words, where nothing else has them."""
     taken = set(found.values())
     free = {name.casefold(): c for c, name in enumerate(sheet.columns) if c not in taken}
-    for key, names in _OTHER_NAMES.items():
+    others: dict[Key, tuple[str, ...]] = {TRIAL: _OTHER_NAMES if asked else ()}
+    if setup.outputs.only is not None:
+        others["output", setup.outputs.only.name] = ("value",)
+    for key, names in others.items():
         column = next((free[name] for name in names if name in free), None)
-        if key not in found and column is not None and (asked or key != TRIAL):
+        if key not in found and column is not None:
             found[key] = column
 
 
@@ -200,7 +213,7 @@ def _check_units(
         if key is None:
             continue
         label = words[key][0]
-        own, what = _parts(label)[1], "input" if isinstance(key, int) else "output" if key == "output" else "column"
+        own, what = _parts(label)[1], "input" if isinstance(key, int) else "output" if key[0] == "output" else "column"
         if unit is None or unit == own:
             advice = f"this {what} is called {label!r}: name the column so"
         elif own is None:

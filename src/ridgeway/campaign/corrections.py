@@ -42,22 +42,27 @@ def what(entry: Entry) -> str:
     'value 15 to 1.5'
     """
     before, after = entry["before"], entry["after"]
-    parts = []
-    if after.get("state") == "asked":
-        old = before.get("value")
-        return f"{before['state'] if old is None else f'value {old:.10g}'} taken back: pending again"
-    if before.get("state") != after.get("state") and "failed" in (before.get("state"), after.get("state")):
-        old, new = ("failed", f"value {after['value']:.10g}") if after.get("value") is not None else (
-            f"value {before['value']:.10g}", "failed")  # fmt: skip
-        parts.append(f"{old} to {new}")
+    word, parts = after.get("name", "value"), []
+    if after.get("state") == "asked" and entry.get("kind") == "reopened":
+        had = before.get("values") or {"value": before.get("value")}  # of early versions one
+        old = ", ".join(f"{name} {value:.10g}" for name, value in had.items() if value is not None)
+        return f"{old or before['state']} taken back: pending again"
+    if (before.get("value") is None) != (after.get("value") is None):
+        parts.append(
+            " to ".join("failed" if v is None else f"{word} {v:.10g}" for v in (_value(before), _value(after)))
+        )
     elif before.get("value") != after.get("value"):
-        parts.append(_changed("value", before.get("value"), after.get("value")))
-    if before.get("sigma") != after.get("sigma") and after.get("state") != "failed":
-        parts.append(_changed("sigma", before.get("sigma"), after.get("sigma")))
+        parts.append(_changed(word, before.get("value"), after.get("value")))
+    if before.get("sigma") != after.get("sigma") and after.get("value") is not None:
+        parts.append(_changed("sigma" if word == "value" else f"sigma of {word}", before.get("sigma"), after["sigma"]))
     for kind in ("inputs", "notes"):
         old, new = before.get(kind, {}), after.get(kind, {})
         parts += [_changed(name, old.get(name), new[name]) for name in new]
     return ", ".join(parts) or "nothing"
+
+
+def _value(side: Mapping[str, Any]) -> Any:
+    return side.get("value")
 
 
 def moment(stamp: str) -> str:

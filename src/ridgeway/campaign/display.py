@@ -26,19 +26,28 @@ def campaign_rich(campaign: Campaign) -> Any:
 
 def _title(campaign: Campaign) -> str:
     n = len(campaign.setup.names)
-    return f"Campaign {campaign.name!r}: {n:,} input{'s' * (n > 1)}, output {campaign.setup.output_label}"
+    return f"Campaign {campaign.name!r}: {n:,} input{'s' * (n > 1)}, {campaign.setup.target}"
 
 
 def _parts(campaign: Campaign) -> tuple[Facts, Shares, tuple[str, ...]]:
     """Facts, the inputs that matter most, and warnings, for either display."""
-    trials, summary = campaign.all_trials(), campaign.summary()
+    trials, outputs = campaign.all_trials(), campaign.setup.outputs
     pending = [str(trial.id) for trial in trials if trial.state == "asked"]
     facts = [("trials", table.counted(trials))]
     if pending:
         facts.append(("pending", ", ".join(pending[:_FEW]) + (", ..." if len(pending) > _FEW else "")))
-    if summary is None:
-        return [*facts, ("belief", "none yet")], [], ()
-    facts.append(("belief", f"of {summary['observations']} outcomes"))
-    known = about_directions(fit_summary.angle(summary, summary["observations"]), fit_summary.n_directions(summary))
-    facts += [("directions", text) for text in known]
-    return facts, [(name, float(share)) for name, share in summary["inputs"]], tuple(summary["warnings"])
+    shares: Shares = []
+    warnings: list[str] = []
+    for output in outputs.items:
+        about = "" if outputs.only else f" of {output.name}"
+        summary = campaign.summary(output.name)
+        if summary is None:
+            facts.append((f"belief{about}", "none yet"))
+            continue
+        facts.append((f"belief{about}", f"of {summary['observations']} outcomes"))
+        k = fit_summary.n_directions(summary)
+        known = about_directions(fit_summary.angle(summary, summary["observations"]), k)
+        facts += [(f"directions{about}", text) for text in known]
+        shares += [(f"{name}{about and f', {output.name}'}", float(share)) for name, share in summary["inputs"]]
+        warnings += [f"{output.name}: {text}" if about else text for text in summary["warnings"]]
+    return facts, shares, tuple(warnings)

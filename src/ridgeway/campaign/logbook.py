@@ -31,7 +31,13 @@ def lines(created: tuple[str, str], trials: Sequence[Trial], entries: Iterable[d
         for t in trials
         if t.settled_at is not None and t.state in _DONE
     ]
-    for (at, by, what, why), group in groupby(sorted(asked + settled), key=lambda row: row[:4]):
+    early = [
+        (m.at, m.by or "", f"{name} of", "", t.id)
+        for t in trials
+        for name, m in t.results.items()
+        if m.at is not None and m.at != t.settled_at
+    ]
+    for (at, by, what, why), group in groupby(sorted(asked + early + settled), key=lambda row: row[:4]):
         numbers = [row[4] for row in group]
         found.append(Line(at, by, f"{what} trial{'s' * (len(numbers) > 1)} {_listed(numbers)}", why))
     for entry in entries:

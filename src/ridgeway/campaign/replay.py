@@ -1,39 +1,26 @@
-"""The learner of a campaign, rebuilt from the database in exactly the state that it was left in.
+"""The learners of a campaign, one for each output, rebuilt from the database as they were, and what they ask together.
 
-The next choice depends on the outcomes in their order, on the number of points asked so far, and on the last
-ask's belief, from which the next fit starts. All of that is stored with the ask, so that a program that was
-killed goes on as if it had not been. Looking at a belief in between changes nothing: it is stored beside the
-last ask's, and used by the next ask only if that would have computed the same one.
+The next choice depends on the outcomes in their order, on the number of points asked so far, and on the last ask's
+beliefs: see :mod:`ridgeway.campaign.belief_chain`.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ridgeway.active import acquisition, maximize
-from ridgeway.active.best import Best
+from ridgeway.active import acquisition, several
 from ridgeway.active.history import Record
-from ridgeway.active.learner import ActiveLearner
+from ridgeway.active.outlook import Outlook
 from ridgeway.active.pool import Pool
-from ridgeway.active.pool_coordinates import PoolView
-from ridgeway.active.scored_points import in_turn
-from ridgeway.active.spaces import Space
-from ridgeway.belief import storage
-from ridgeway.belief.belief import Belief
-from ridgeway.campaign import fit_summary
-from ridgeway.campaign import forecast as forecasts
-from ridgeway.campaign.fit_summary import Step
-from ridgeway.campaign.forecast import Ahead, Forecast
+from ridgeway.campaign.belief_chain import BeliefChain, points_of
 from ridgeway.campaign.setup import Setup
-from ridgeway.campaign.stopping import Advice, Errors, advise, advise_best, no_forecast, too_early
 from ridgeway.campaign.store import Snapshot, StoredFit
-from ridgeway.campaign.trial import OBSERVED, Trial, pack
-from ridgeway.errors import NothingLeftError
+from ridgeway.campaign.trial import OBSERVED, pack
+from ridgeway.errors import CampaignError, NothingLeftError
 from ridgeway.types import Array
 
 _CANDIDATES = 512  # points among which one is chosen that differs from all before, where rounding made it equal
@@ -41,162 +28,109 @@ _CANDIDATES = 512  # points among which one is chosen that differs from all befo
 
 @dataclass
 class Chain:
-    """A learner, and the fit that has to be stored with what it does next."""
+    """The beliefs about all outputs, which choose the next experiments together."""
 
     setup: Setup
-    learner: ActiveLearner
-    parent: str  # identity of the last ask's fit, empty where there is none or the data have changed
-    fit: StoredFit | None = None  # of all observations
-    stands: bool = False  # whether the learner has it
-    used: bool = False  # whether a choice was made by it
-    course: tuple[Step, ...] = ()  # how well the subspace was known at earlier asks
-    numbers: tuple[int, ...] = ()  # of the trials with a value, in the order of the observations
-    errors: tuple[tuple[int, float], ...] = ()  # observations of earlier fits, and the error that each expected
-    ahead: tuple[Ahead, ...] = ()  # how well earlier fits predicted what came next
+    beliefs: tuple[BeliefChain, ...]  # by output
+    record: Record  # of all outputs: points that were tried, pending or failed; it has no values
+    n_asked: int
 
     @classmethod
     def at(cls, setup: Setup, pool: Pool | None, snapshot: Snapshot, progress: Any = None) -> Chain:
         """The chain where a snapshot left it."""
-        learner = setup.learner(pool, progress)
-        record = record_of(setup, learner.space, snapshot.trials)
-        last, read = snapshot.fits.get("asked"), snapshot.fits.get("read")
-        if last is not None and not _fits(last, record):
-            last = None  # an outcome was corrected: a fit to the old one is of no use
-        numbers = tuple(trial.id for trial in observed(snapshot.trials))
-        chain = cls(setup, learner, "" if last is None else last.identity, course=_course(snapshot), numbers=numbers)
-        chain.errors, chain.ahead = _errors(snapshot), _ahead(snapshot)
-        if last is not None and last.observations == record.n:
-            chain.fit = last
-        elif read is not None and read.parent == chain.parent and _fits(read, record, whole=True):
-            chain.fit = read
-        # Whether a choice uses the belief depends on the last ask's fit, not on fits that were made since to look at.
-        belief = None if last is None else _load(last, record)
-        learner.resume(record, snapshot.n_asked, belief, 0 if last is None else last.searched_at)
-        return chain
+        beliefs = tuple(BeliefChain.at(setup, output, pool, snapshot, progress) for output in setup.outputs.items)
+        return cls(setup, beliefs, _record(setup, beliefs[0], snapshot), snapshot.n_asked)
 
-    def belief(self) -> Belief:
-        """The belief given all observations; a new fit if there are new ones."""
-        learner = self.learner
-        if self.fit is not None and not self.stands:
-            learner.resume(learner.record, learner.n_asked, _load(self.fit, learner.record), self.fit.searched_at)
-        elif self.fit is None:
-            self._look_back()
-            content = storage.to_bytes(learner.belief, inputs=False)
-            # Go on with what the database will give back, so that a restart cannot make a difference.
-            belief = storage.from_bytes(content, X=learner.record.X.copy())
-            self.fit = StoredFit(
-                role="read",
-                data=data_digest(learner.record, learner.record.n),
-                identity=hashlib.sha256(content).hexdigest(),
-                parent=self.parent,
-                observations=learner.record.n,
-                searched_at=learner.searched_at,
-                summary={
-                    **fit_summary.summarize(belief, self.setup, self.course, self.numbers),
-                    "errors": [*self.errors, [learner.record.n, forecasts.own_error(learner, belief)]],
-                    "ahead": [*self.ahead],
-                },
-                content=content,
-            )
-            learner.resume(learner.record, learner.n_asked, belief, learner.searched_at)
-        self.stands = True
-        return self.learner.belief
-
-    def _look_back(self) -> None:
-        """Keep how well the last ask's belief predicted the outcomes since."""
-        before, record = self.learner.last_belief, self.learner.record
-        n = 0 if before is None else before.y.shape[0]
-        if before is not None and n < record.n:
-            new = forecasts.steps_ahead(before, record.X[n:], record.y[n:], record.noise[n:])
-            self.ahead = (*(entry for entry in self.ahead if entry[0] < n), new)
-        self.errors = tuple(entry for entry in self.errors if entry[0] < record.n)
-
-    def known_belief(self) -> Belief | None:
-        """The latest belief that is there without a new fit."""
-        return self.learner.last_belief if self.fit is None else self.belief()
+    @property
+    def fits(self) -> list[StoredFit]:
+        """Fits by which a choice was made."""
+        return [chain.fit for chain in self.beliefs if chain.fit is not None and chain.used]
 
     def choose(self, n: int) -> tuple[Array, list[float | None]]:
         """Values ``(n, k)`` of the next experiments, and the expected information of each in nats."""
-        learner, before = self.learner, self.learner.record
-        self.used = learner.consults(n)
-        if self.used:
-            self.belief()
-        learner.ask(n)
-        X, scores = learner.record.pending[len(before.pending) :], learner.expected
+        self._weighed[0][0].learner.number_of_points(n)  # raises where they are too many at once
+        self.record.check_left(n)
+        choose = self._by_turns if self.setup.outputs.choose == "turns" else self._together
+        X, chosen = choose(n)
         inputs = self.setup.inputs
         if inputs is None:
-            return X, self._information(before, X, scores)
-        values = self._distinct(inputs.proposals(X), before)
-        return values, self._information(before, inputs.coordinates(values), scores)
-
-    @property
-    def needed(self) -> int:
-        """How many outcomes advice needs."""
-        return max(self.learner.n_initial, 2)
+            return X, self._information(X, chosen)
+        values = self._distinct(inputs.proposals(X))
+        return values, self._information(inputs.coordinates(values), chosen)
 
     def scores(self, X: Array) -> Array:
-        """Expected information of an observation at each of ``X (n, D)`` in nats, given the pending trials."""
-        self.belief()
-        return acquisition.score(acquisition.information, self.learner.outlook(), X)
+        """What an experiment at each of ``X (n, D)`` would teach about the outputs in nats, given the pending trials.
 
-    def best(self) -> Best:
-        """The best observation so far."""
-        self.belief()
-        return self.learner.best()
-
-    def forecast(self) -> Forecast:
-        """How the error of predictions is expected to fall."""
-        return forecasts.forecast(self.learner, self.belief(), self.ahead)
-
-    def expected_errors(self, target: float | None = None) -> Errors:
-        """The same, with how it has fallen so far and the error that is wanted."""
-        self.belief()
-        assert self.fit is not None
-        course = [
-            (int(n), float(own) * forecasts.level([entry for entry in self.ahead if entry[0] < n]))
-            for n, own in self.fit.summary.get("errors", self.errors)
-        ]
-        return Errors(self.forecast(), course, target, self.setup.unit)
-
-    def advice(self, target_error: float | None = None) -> Advice:
-        """Whether the best next experiment is worth it."""
-        learner = self.learner
-        if learner.record.n < self.needed:
-            return too_early(learner.record.n, self.needed)
-        self.belief()
-        if learner.goal != "learn":
-            return self._advice_on_best()
-        degrees, k = self.subspace
-        if isinstance(learner.space, Pool):
-            free = learner.record.free
-            if not free.any():
-                return Advice(True, 0.0, degrees, "Every point of the pool was tried. You may stop.")
-            best = maximize.over_pool(PoolView(learner.space), learner.outlook(), acquisition.information, 1, free)
-        else:
-            rng = np.random.default_rng([learner.random_state, 4, learner.n_asked])
-            best = maximize.over_box(learner.space, learner.outlook(), acquisition.information, 1, rng)
-        return advise(float(best.scores[0]), degrees, k, self.expected_errors(target_error))
-
-    def _advice_on_best(self) -> Advice:
-        """Whether the next experiment is likely to improve on the best."""
-        learner = self.learner
-        choice = learner.preview(1)
-        if not len(choice.X):
-            return Advice(True, 0.0, None, "Every point of the pool was tried. You may stop.")
-        if learner.acquisition != "improvement" or np.isnan(choice.scores[0]):
-            return no_forecast(learner.best().value)
-        return advise_best(float(np.exp(choice.scores[0])), learner.best())
+        Each output counts by its weight.
+        """
+        counted = [(chain, weight) for chain, weight in self._weighed if chain.learner.record.n]
+        if not counted:
+            raise CampaignError("there is no score before the first result: ask for experiments, and tell it")
+        for chain, _ in counted:
+            chain.belief()
+        outlooks: list[Outlook] = [chain.learner.outlook() for chain, _ in counted]
+        whole = several.summed(outlooks, [weight for _, weight in counted])
+        return acquisition.score(acquisition.information, whole, X)
 
     @property
-    def subspace(self) -> tuple[float | None, int]:
-        """Typical angle in degrees between the believed subspace and draws of it, and the number of directions."""
-        self.belief()
-        assert self.fit is not None
-        return fit_summary.angle(self.fit.summary, self.fit.observations), fit_summary.n_directions(self.fit.summary)
+    def _weighed(self) -> list[tuple[BeliefChain, float]]:
+        """The outputs that experiments are chosen for, and how much each counts."""
+        weights = self.setup.outputs.weights
+        return [(chain, weight) for chain, weight in zip(self.beliefs, weights, strict=True) if weight]
 
-    def _distinct(self, values: Array, before: Record) -> Array:
+    @property
+    def _chooser(self) -> Any:
+        return self._weighed[0][0].learner.chooser  # all have the same space, design and numbers
+
+    # -- all outputs at once -------------------------------------------------------------------
+
+    def _together(self, n: int) -> tuple[Array, list[list[BeliefChain]]]:
+        """The next ``n`` points ``(n, D)``, each for all outputs, and those by whose beliefs it was chosen."""
+        asked: list[BeliefChain] = []
+
+        def outlook() -> Outlook | None:
+            found = [(chain, weight, chain.outlook()) for chain, weight in self._weighed]
+            ready = [(chain, weight, one) for chain, weight, one in found if one is not None]
+            asked.extend(chain for chain, _, _ in ready)
+            return several.summed([one for _, _, one in ready], [w for _, w, _ in ready]) if ready else None
+
+        choice = self._chooser.choose(n, self.record, self.n_asked, outlook)
+        return choice.X, [[] if np.isnan(score) else asked for score in choice.scores]
+
+    # -- one output after the other ------------------------------------------------------------
+
+    def _by_turns(self, n: int) -> tuple[Array, list[list[BeliefChain]]]:
+        """The next ``n`` points ``(n, D)``, each for one output, and that output."""
+        record, X, chosen = self.record, np.zeros((0, self.record.space.D)), []
+        for i in range(self.n_asked, self.n_asked + n):
+            asked: list[BeliefChain] = []
+
+            def outlook(i: int = i, ahead: Array = X, asked: list[BeliefChain] = asked) -> Outlook | None:
+                for chain in self._in_turn(i):
+                    found = chain.outlook()
+                    if found is not None:
+                        asked.append(chain)
+                        return found.given(ahead) if len(ahead) else found
+                return None
+
+            choice = self._chooser.choose(1, record, i, outlook)
+            record, X = record.with_pending(choice.X), np.vstack([X, choice.X])
+            chosen.append([] if np.isnan(choice.scores[0]) else asked)
+        return X, chosen
+
+    def _in_turn(self, i: int) -> list[BeliefChain]:
+        """The outputs in the order in which point number ``i`` may be for them: whose turn it is comes first."""
+        weighed, fill = self._weighed, self._chooser.fill_every
+        number = i if fill is None else i - i // fill  # points that fill the space are nobody's turn
+        first = several.turn(number, tuple(weight for _, weight in weighed))
+        chains = [chain for chain, _ in weighed]
+        return chains[first:] + chains[:first]
+
+    # -- proposals -----------------------------------------------------------------------------
+
+    def _distinct(self, values: Array) -> Array:
         """The proposals, with those that rounding made equal to an earlier point replaced."""
-        inputs = self.setup.inputs
+        inputs, before = self.setup.inputs, self.record
         assert inputs is not None
         seen = {pack(row) for row in inputs.proposals(before.seen)} if before.seen.size else set()
         for i, row in enumerate(values):
@@ -207,94 +141,43 @@ class Chain:
 
     def _another(self, seen: set[bytes], i: int) -> Array:
         """Of many points that fill the space, the most informative one that has not been asked for."""
-        inputs, learner = self.setup.inputs, self.learner
+        inputs = self.setup.inputs
         assert inputs is not None
-        rng = np.random.default_rng([learner.random_state, 3, learner.n_asked, i])
+        rng = np.random.default_rng([self._chooser.random_state, 3, self.n_asked, i])
         values = inputs.proposals(inputs.box.filling(_CANDIDATES, rng))
         new = [j for j, row in enumerate(values) if pack(row) not in seen]
         if not new:
             raise NothingLeftError("hardly any combination of these inputs is left to ask for")
-        if not self.used:
+        used = [(chain, weight) for chain, weight in self._weighed if chain.used]
+        if not used:
             return values[new[0]]
-        outlook = acquisition.outlook_of(self.learner.belief, learner.record.noise_to_come)
-        scores = acquisition.score(acquisition.information, outlook, inputs.coordinates(values[new]))
+        none = np.zeros((0, self.record.space.D))
+        whole = several.summed([chain.informed(none) for chain, _ in used], [weight for _, weight in used])
+        scores = acquisition.score(acquisition.information, whole, inputs.coordinates(values[new]))
         return values[new[int(np.argmax(scores))]]
 
-    def _information(self, before: Record, X: Array, scores: Array) -> list[float | None]:
-        """Nats in an observation of each of ``X (n, D)``, given those before it; none where no model chose."""
-        if np.isnan(scores).all():
-            return [None] * len(X)
-        outlook = acquisition.outlook_of(self.learner.belief, before.noise_to_come)
-        outlook = outlook.given(np.vstack([before.pending, before.failed]))
-        nats = in_turn(outlook, X).tolist()
-        return [None if np.isnan(score) else value for score, value in zip(scores, nats, strict=True)]
+    def _information(self, X: Array, chosen: Sequence[Sequence[BeliefChain]]) -> list[float | None]:
+        """Nats in the observations of each of ``X (n, D)``, given those before it, about the outputs that chose it."""
+        involved = {id(chain): chain for chains in chosen for chain in chains}
+        outlooks = {}
+        for key, chain in involved.items():
+            before = chain.learner.record
+            outlooks[key] = chain.informed(np.vstack([before.pending, before.failed]))
+        found: list[float | None] = []
+        for x, chains in zip(X, chosen, strict=True):
+            parts = [acquisition.score(acquisition.information, outlooks[id(c)], x[None])[0] for c in chains]
+            found.append(float(sum(parts)) if parts else None)
+            outlooks = {key: outlook.given(x[None]) for key, outlook in outlooks.items()}
+        return found
 
 
-def record_of(setup: Setup, space: Space, trials: tuple[Trial, ...]) -> Record:
-    """The trials as a learner's record: outcomes in their order, and what is pending or failed."""
-    seen, failed = observed(trials), [t for t in _settled(trials) if t.state == "failed"]
+def _record(setup: Setup, chain: BeliefChain, snapshot: Snapshot) -> Record:
+    """Where trials were made, are pending or failed, whatever their outputs."""
+    space = chain.learner.space
 
-    def points(some: list[Trial]) -> Array:
-        if not some:
-            return np.zeros((0, space.D))
-        return setup.coordinates(np.stack([t.x for t in some]))
+    def at(*states: str) -> Array:
+        return points_of(setup, space, [trial for trial in snapshot.trials if trial.state in states])
 
-    return Record(
-        space,
-        points(seen),
-        np.array([t.value for t in seen], dtype=float),
-        np.array([(t.sigma or 0.0) ** 2 for t in seen], dtype=float),
-        points([t for t in trials if t.state == "asked"]),
-        points(failed),
-        tuple(t.reason or "failed" for t in failed),
-    )
-
-
-def observed(trials: Sequence[Trial]) -> list[Trial]:
-    """Trials with a value, in the order of their outcomes."""
-    return [trial for trial in _settled(trials) if trial.state in OBSERVED]
-
-
-def _settled(trials: Sequence[Trial]) -> list[Trial]:
-    return sorted((t for t in trials if t.sequence is not None), key=lambda t: t.sequence or 0)
-
-
-def data_digest(record: Record, n: int) -> str:
-    """Of the first ``n`` observations: inputs, values and known noise."""
-    digest = hashlib.sha256(f"{n} {record.space.D} ".encode())
-    for array in (record.X[:n], record.y[:n], record.noise[:n]):
-        digest.update(pack(array))
-    return digest.hexdigest()
-
-
-def _fits(fit: StoredFit, record: Record, whole: bool = False) -> bool:
-    """Whether the data of a fit are the record's first observations, or all of them."""
-    if fit.observations > record.n or (whole and fit.observations != record.n):
-        return False
-    return fit.data == data_digest(record, fit.observations)
-
-
-def _load(fit: StoredFit, record: Record) -> Belief:
-    return storage.from_bytes(fit.content, X=record.X[: fit.observations].copy())
-
-
-def _course(snapshot: Snapshot) -> tuple[Step, ...]:
-    """How well each earlier fit knew the subspace, from the summaries of the stored ones."""
-    steps = {step[0]: step for fit in snapshot.fits.values() for step in fit.summary.get("course", ())}
-    return tuple(steps[n] for n in sorted(steps))
-
-
-def _errors(snapshot: Snapshot) -> tuple[tuple[int, float], ...]:
-    """The error that each earlier fit expected, from the summaries of the stored ones; early versions lack it."""
-    found = {int(n): float(error) for fit in snapshot.fits.values() for n, error in fit.summary.get("errors", ())}
-    return tuple(sorted(found.items()))
-
-
-def _ahead(snapshot: Snapshot) -> tuple[Ahead, ...]:
-    """How well earlier fits predicted what came next; of two entries for one fit, that with more outcomes."""
-    found: dict[int, Ahead] = {}
-    for fit in snapshot.fits.values():
-        for n, count, squares in fit.summary.get("ahead", ()):
-            if n not in found or count > found[n][1]:
-                found[n] = (int(n), int(count), float(squares))
-    return tuple(found[n] for n in sorted(found))
+    made, failed = at(*OBSERVED), at("failed")
+    unknown = np.full(len(made), np.nan)
+    return Record(space, made, unknown, np.zeros(len(made)), at("asked"), failed, ("failed",) * len(failed))

@@ -12,9 +12,10 @@ import numpy as np
 from ridgeway.belief.directions import UnavailableError
 from ridgeway.belief.subspace import SubspaceUncertainty, uncertainty
 from ridgeway.campaign import corrections, table
+from ridgeway.campaign.belief_chain import BeliefChain, observed
 from ridgeway.campaign.corrections import Entry
 from ridgeway.campaign.inputs import Category, Fixed, Input, InputList, Item
-from ridgeway.campaign.replay import Chain, observed
+from ridgeway.campaign.replay import Chain
 from ridgeway.campaign.stopping import advise
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import NothingLeftError
@@ -34,36 +35,45 @@ _FEW = 6  # inputs that are fixed and named in a sentence
 NotesOf = Callable[[Array], Mapping[str, str]]
 
 
-def subject(
-    campaign: Campaign, chain: Chain, ahead: Chain, trials: Sequence[Trial], n: int, notes_of: NotesOf
-) -> Subject:
-    """The subject of a report on a campaign whose belief ``chain`` holds.
+def subjects(
+    campaign: Campaign, chains: Sequence[BeliefChain], ahead: Chain, trials: Sequence[Trial], n: int, notes_of: NotesOf
+) -> list[Subject]:
+    """The subjects of a report on a campaign, one for each output whose belief one of ``chains`` holds.
 
-    ``ahead`` is a second chain, with which the next ``n`` points are chosen: nothing of it is stored.
-    ``notes_of`` gives the columns of text that go with a pool's point.
+    With the chain ``ahead`` the next ``n`` points are chosen: nothing of it is stored. ``notes_of`` gives the columns
+    of text that go with a pool's point.
     """
-    setup, learner, belief = campaign.setup, chain.learner, chain.belief()
-    notes = tuple(notes_of(trials[0].x)) if trials else ()
-    inputs = setup.inputs
+    for chain in ahead.beliefs:  # what was fitted to look at is not fitted again
+        chain.fit = next((other.fit for other in chains if other.output == chain.output), chain.fit)
     suggested = _suggested(ahead, n, notes_of)
+    return [_subject(campaign, chain, suggested, trials, notes_of) for chain in chains]
+
+
+def _subject(
+    campaign: Campaign, chain: BeliefChain, suggested: Suggestions, trials: Sequence[Trial], notes_of: NotesOf
+) -> Subject:
+    setup, learner, belief, output = campaign.setup, chain.learner, chain.belief(), chain.output
+    notes = tuple(notes_of(trials[0].x)) if trials else ()
+    inputs, name = setup.inputs, output.name
+    failed = [t for t in trials if name in t.results and name not in t.values]
     return Subject(
         belief,
         learner,
         labels=setup.names if inputs is None else inputs.axes,
-        observed=_points(setup, observed(trials), notes),
+        observed=_points(setup, observed(trials, name), notes),
         columns=tuple(range(len(setup.names))) if inputs is None else inputs.free,
-        pending=_points(setup, [trial for trial in trials if trial.state == "asked"], notes),
+        pending=_points(setup, [t for t in trials if t.state == "asked" and name not in t.results], notes),
         suggested=suggested,
         reproduce=reproduce(belief, learner, _command(campaign), _inputs(setup)),
-        output=setup.output_label,
+        output=output.label,
         standing=f"The campaign {campaign.name!r} so far: {table.counted(trials)}.",
-        remarks=(f"The response is {setup.output_label}.", *_logged(inputs), *_leveled(inputs), *_constrained(inputs)),
+        remarks=(f"The response is {output.label}.", *_logged(inputs), *_leveled(inputs), *_constrained(inputs)),
         fixed=_fixed(inputs),
         advice=_advice(chain, suggested),
         history=_course(chain, belief),
         corrections=_corrections(campaign.corrections),
-        failed=_failed(setup, [trial for trial in trials if trial.state == "failed"]),
-        unit=setup.unit or "",
+        failed=_failed(setup, failed),
+        unit=output.unit or "",
         box=None if inputs is None else inputs.box,
     )
 
@@ -101,7 +111,7 @@ def _suggested(ahead: Chain, n: int, notes_of: NotesOf) -> Suggestions:
     columns = ahead.setup.labels
     if not n:
         return nothing(columns, NONE_ASKED)
-    n = int(min(n, ahead.learner.record.n_left))
+    n = int(min(n, ahead.record.n_left))
     if not n:
         return nothing(columns, EXHAUSTED)
     try:
@@ -116,14 +126,22 @@ def _suggested(ahead: Chain, n: int, notes_of: NotesOf) -> Suggestions:
     return Suggestions(ahead.setup.coordinates(values), nats, Points(values, columns, notes=notes))
 
 
-def _advice(chain: Chain, suggested: Suggestions) -> tuple[str, ...]:
+def _advice(chain: BeliefChain, suggested: Suggestions) -> tuple[str, ...]:
     """Whether to go on, where the first suggestion is the best experiment there is."""
     if chain.learner.acquisition not in ("bald", "information") or not np.isfinite(suggested.nats[:1]).any():
         return ()
+    if chain.setup.outputs.only is None:  # the suggestions are for others, too, so the best for this one is another
+        return _CHOSEN[chain.setup.outputs.choose], str(chain.advice())
     return (str(advise(float(suggested.nats[0]), *chain.subspace, chain.expected_errors())),)
 
 
-def _course(chain: Chain, belief: Belief) -> tuple[SubspaceUncertainty, ...]:
+_CHOSEN = {
+    "sum": "They are chosen for all outputs together: the information is the sum over these.",
+    "turns": "They are chosen for one output after the other: the information is about the one whose turn it is.",
+}
+
+
+def _course(chain: BeliefChain, belief: Belief) -> tuple[SubspaceUncertainty, ...]:
     """How well the subspace was known at each ask; fits of early versions did not store it."""
     assert chain.fit is not None
     kept = tuple(SubspaceUncertainty(*step) for step in chain.fit.summary.get("course", ()))

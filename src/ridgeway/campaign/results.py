@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ridgeway.campaign.columns import TRIAL, Columns, columns, near
+from ridgeway.campaign.columns import FAILED, TRIAL, Columns, columns, near, place
 from ridgeway.campaign.inputs import Fixed
+from ridgeway.campaign.measurement import Measurement, Measurements
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import CampaignError, RidgewayWarning
+from ridgeway.text import numbers as written_numbers
 from ridgeway.types import Array
 
-FAILED = "failed"  # written in place of a value
 _WITHOUT_VALUE = ("asked", "failed", "abandoned")  # states of an export's rows that have none
 
 
@@ -26,11 +29,11 @@ class Result:
 
     where: str  # file and row
     trial: int | None  # of an experiment that was not asked for: its number elsewhere, if it has one
-    value: float | None  # None for a failure
-    sigma: float | None
+    results: Measurements  # by output; without a value, there is none
     x: Array | None  # (k,) inputs, as far as the sheet has them; NaN elsewhere
     notes: Mapping[str, str]
     reason: str | None = None
+    ends: bool = False  # whether no further result will come
 
 
 def results(sheet: Sheet, setup: Setup, labels: Callable[[], Collection[str]]) -> tuple[list[Result], int]:
@@ -41,7 +44,7 @@ def results(sheet: Sheet, setup: Setup, labels: Callable[[], Collection[str]]) -
             f"{sheet.source} has no column {TRIAL!r}, which tells the trial's number as `ask` wrote it"
             f"{near(TRIAL, sheet.columns)}"
         )
-    _value_column(sheet, header, setup)
+    _value_columns(sheet, header, setup)
     _check_ours(sheet, header, setup, labels)
     found: dict[int, Result] = {}
     pending = 0
@@ -60,21 +63,21 @@ def results(sheet: Sheet, setup: Setup, labels: Callable[[], Collection[str]]) -
 def experiments(sheet: Sheet, setup: Setup, outside: bool) -> list[Result]:
     """Rows as experiments of their own: all inputs and a value; rows that an export says have none are left out."""
     header = columns(sheet, setup, asked=False)
-    at = _value_column(sheet, header, setup)
+    at = _value_columns(sheet, header, setup)
     _check_inputs(sheet, header, setup)
     found = []
     for i in range(len(sheet.rows)):
-        value = sheet.number(i, at)
-        if value is None:
+        values = {name: sheet.number(i, column) for name, column in at.items()}
+        told = {name: Measurement(v, _sigma(sheet, i, header, name)) for name, v in values.items() if v is not None}
+        if not told:
             if header.state is not None and sheet.text(i, header.state) in _WITHOUT_VALUE:
                 continue
-            raise CampaignError(f"{sheet.at(i, at)}: there is no value: fill it in, or remove the row")
+            raise CampaignError(f"{sheet.at(i, min(at.values()))}: there is no value: fill it in, or remove the row")
         x = _row(sheet, i, header, setup)
         assert x is not None
         _check_complete(sheet, i, header, x, setup, outside)
         _warn_broken(_where(sheet, i), x, setup)
-        sigma = None if header.sigma is None else _sigma(sheet, i, header.sigma)
-        found.append(Result(_where(sheet, i), _elsewhere(sheet, i, header), value, sigma, x, _notes(sheet, i, header)))
+        found.append(Result(_where(sheet, i), _elsewhere(sheet, i, header), told, x, _notes(sheet, i, header)))
     if not found:
         raise CampaignError(f"{sheet.source} has no row with a value")
     return found
@@ -133,6 +136,34 @@ def points(sheet: Sheet, setup: Setup) -> Array:
     return np.stack(rows)
 
 
+def settings(setup: Setup, inputs: Mapping[str, Any] | None) -> Array | None:
+    """Values ``(k,)`` of inputs by name, NaN for those that are not named."""
+    if inputs is None:
+        return None
+    x = np.full(len(setup.names), np.nan)
+    words = {levels.name: levels for levels in setup.levels}
+    for name, setting in inputs.items():
+        if name in words:
+            x[list(words[name].places)] = words[name].row(setting)
+            continue
+        x[place(setup, name)] = finite(setting, f"input {name!r}")
+    return x
+
+
+def finite(value: Any, name: str) -> float:
+    """A finite number."""
+    try:
+        plain = written_numbers.decimal(value) if isinstance(value, str) else value
+        number = float(np.asarray(plain, dtype=float).reshape(()))
+    except (TypeError, ValueError):
+        raise CampaignError(f"{name} must be a number, got {value!r}") from None
+    if not math.isfinite(number):
+        raise CampaignError(
+            f"{name} must be finite, got {number}; an experiment that gave no value is recorded with `fail`"
+        )
+    return number
+
+
 def _check_inputs(sheet: Sheet, header: Columns, setup: Setup) -> None:
     """Raise unless there are rows, with a column for every input that varies."""
     there = set(_places(header))
@@ -144,13 +175,14 @@ def _check_inputs(sheet: Sheet, header: Columns, setup: Setup) -> None:
         raise CampaignError(f"{sheet.source} has no rows below its column names")
 
 
-def _value_column(sheet: Sheet, header: Columns, setup: Setup) -> int:
-    if header.value is None:
+def _value_columns(sheet: Sheet, header: Columns, setup: Setup) -> dict[str, int]:
+    """The column of each output that the sheet has; it must have one."""
+    if not header.outputs:
         others = [name for c, name in enumerate(sheet.columns) if c not in header.inputs]
-        raise CampaignError(
-            f"{sheet.source} has no column {setup.output!r} for the results{near(setup.output, others)}"
-        )
-    return header.value
+        first = setup.outputs.names[0]
+        wanted = " or ".join(repr(name) for name in setup.outputs.names)
+        raise CampaignError(f"{sheet.source} has no column {wanted} for the results{near(first, others)}")
+    return header.outputs
 
 
 def _check_ours(sheet: Sheet, header: Columns, setup: Setup, labels: Callable[[], Collection[str]]) -> None:
@@ -177,14 +209,8 @@ def _all_numbers(sheet: Sheet, column: int) -> bool:
 def _result(sheet: Sheet, i: int, header: Columns, setup: Setup) -> Result | None:
     """The outcome in a row, or ``None`` if there is none yet."""
     assert header.trial is not None
-    assert header.value is not None
-    cell = sheet.rows[i][header.value]
-    failed = isinstance(cell, str) and cell.strip().lower() == FAILED
-    try:
-        value = None if failed else sheet.number(i, header.value)
-    except CampaignError as error:
-        raise CampaignError(f"{error}; leave it empty if it is still pending, or write {FAILED!r}") from None
-    if value is None and not failed:
+    told = _told(sheet, i, header)
+    if not told:
         return None
     number = _trial(sheet, i, header.trial)
     if number is None:
@@ -192,13 +218,33 @@ def _result(sheet: Sheet, i: int, header: Columns, setup: Setup) -> Result | Non
             f"{sheet.at(i, header.trial)}: there is a result but no trial number: "
             "write the number that `ask` gave, or use `attach` for an experiment that was not asked for"
         )
-    sigma = None if header.sigma is None or failed else _sigma(sheet, i, header.sigma)
     reason = None if header.reason is None else sheet.text(i, header.reason) or None
     x = _row(sheet, i, header, setup)
     words = {header.notes[column] for column in header.categories if column in header.notes}
     # A trial of a pool has its words already, as they were before a spreadsheet wrote them.
     notes = {name: text for name, text in _notes(sheet, i, header).items() if name not in words}
-    return Result(_where(sheet, i), number, value, sigma, x, notes, reason)
+    return Result(_where(sheet, i), number, told, x, notes, reason)
+
+
+def _told(sheet: Sheet, i: int, header: Columns) -> dict[str, Measurement]:
+    """The results in a row; an output whose cell is empty is not among them."""
+    found = {}
+    for name, column in header.outputs.items():
+        if _is_failed(sheet, i, column):
+            found[name] = Measurement(None)
+            continue
+        try:
+            value = sheet.number(i, column)
+        except CampaignError as error:
+            raise CampaignError(f"{error}; leave it empty if it is still pending, or write {FAILED!r}") from None
+        if value is not None:
+            found[name] = Measurement(value, _sigma(sheet, i, header, name))
+    return found
+
+
+def _is_failed(sheet: Sheet, i: int, column: int) -> bool:
+    cell = sheet.rows[i][column]
+    return isinstance(cell, str) and cell.strip().lower() == FAILED
 
 
 def _trial(sheet: Sheet, i: int, column: int) -> int | None:
@@ -278,10 +324,13 @@ def _varies(setup: Setup, j: int) -> bool:
     return setup.inputs is None or not isinstance(setup.inputs.columns[j], Fixed)
 
 
-def _sigma(sheet: Sheet, i: int, column: int) -> float | None:
-    sigma = sheet.number(i, column)
+def _sigma(sheet: Sheet, i: int, header: Columns, output: str) -> float | None:
+    if output not in header.sigmas:
+        return None
+    sigma = sheet.number(i, header.sigmas[output])
     if sigma is not None and sigma < 0.0:
-        raise CampaignError(f"{sheet.at(i, column)}: a standard deviation must not be negative, got {sigma:g}")
+        where = sheet.at(i, header.sigmas[output])
+        raise CampaignError(f"{where}: a standard deviation must not be negative, got {sigma:g}")
     return sigma
 
 

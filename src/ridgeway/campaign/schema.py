@@ -23,11 +23,10 @@ from sqlalchemy import (
 
 from ridgeway.errors import CampaignError
 
-#: Raised with every change of the tables; :data:`UPGRADES` says how to get there from the one before.
-TABLES = 2
-#: The newest that this program understands. The tables of version 3 are those of version 2, but hold campaigns with
-#: constraints, steps, categories or changed inputs, which earlier programs would not keep to: they must refuse them.
-VERSION = 3
+#: Raised with every change of the tables; :data:`UPGRADES` says how to get there from the one before. The tables of
+#: version 3 were those of version 2, but held campaigns with constraints, steps, categories or changed inputs, which
+#: earlier programs would not keep to. Since version 4 a trial has a result for each output.
+VERSION = 4
 
 metadata = MetaData()
 
@@ -63,8 +62,6 @@ trials = Table(
     Column("state", Text, nullable=False),
     Column("inputs", LargeBinary, nullable=False),  # float64, little endian: one value for any number of inputs
     Column("proposed", LargeBinary),  # where the experiment was made elsewhere than asked
-    Column("value", Float(53)),
-    Column("sigma", Float(53)),
     Column("notes", Text, nullable=False),  # JSON: extra columns
     Column("reason", Text),
     Column("expected", Float(53)),  # information that its observation was expected to give, nats
@@ -75,6 +72,20 @@ trials = Table(
     Column("settled_at", Text),
     Column("sequence", Integer),  # order of the outcomes
     UniqueConstraint("campaign", "sequence"),
+)
+
+results = Table(
+    "ridgeway_results",
+    metadata,
+    Column("campaign", ForeignKey("ridgeway_campaigns.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("output", Integer, primary_key=True),  # its place among the outputs, which never changes
+    Column("value", Float(53)),  # none: there is none, and it is not awaited
+    Column("sigma", Float(53)),
+    Column("sequence", Integer, nullable=False),  # order of the outcomes
+    Column("told_by", Text),
+    Column("told_at", Text),
+    UniqueConstraint("campaign", "output", "sequence"),
 )
 
 corrections = Table(
@@ -95,6 +106,7 @@ fits = Table(
     "ridgeway_fits",
     metadata,
     Column("campaign", ForeignKey("ridgeway_campaigns.id"), primary_key=True),
+    Column("output", Integer, primary_key=True),  # its place among the outputs
     Column("role", Text, primary_key=True),  # "asked": the last ask's; "read": of newer data, by someone who looked
     Column("data", Text, nullable=False),  # digest of the observations
     Column("identity", Text, nullable=False),  # digest of the content
@@ -121,8 +133,30 @@ def _identities(connection: Connection) -> None:
         connection.execute(campaigns.update().where(campaigns.c.id == key).values(identity=new_identity()))
 
 
+def _several_outputs(connection: Connection) -> None:
+    """What trials and fits of version 3 say becomes that of their first output.
+
+    The old columns of values stay, unread: not every SQLite can drop them.
+    """
+    results.create(connection)
+    connection.exec_driver_sql(
+        f"INSERT INTO {results.name} (campaign, number, output, value, sigma, sequence, told_by, told_at) "
+        f"SELECT campaign, number, 0, value, sigma, sequence, settled_by, settled_at FROM {trials.name} "
+        "WHERE state IN ('told', 'attached', 'failed')"
+    )
+    old, columns = f"{fits.name}_3", ", ".join(c.name for c in fits.c if c.name != "output")
+    connection.exec_driver_sql(f"ALTER TABLE {fits.name} RENAME TO {old}")
+    fits.create(connection)
+    connection.exec_driver_sql(f"INSERT INTO {fits.name} (output, {columns}) SELECT 0, {columns} FROM {old}")
+    connection.exec_driver_sql(f"DROP TABLE {old}")
+
+
+def _same_tables(connection: Connection) -> None:
+    """Version 3 differs from version 2 only in what it may hold."""
+
+
 #: From each older version, the step that leads to the next.
-UPGRADES: dict[int, Callable[[Connection], None]] = {1: _identities}
+UPGRADES: dict[int, Callable[[Connection], None]] = {1: _identities, 2: _same_tables, 3: _several_outputs}
 
 
 def prepare(connection: Connection, where: str) -> None:
@@ -131,10 +165,10 @@ def prepare(connection: Connection, where: str) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     if not inspect(connection).has_table(schema.name):
         metadata.create_all(connection)
-        connection.execute(insert(schema).values(version=TABLES))
+        connection.execute(insert(schema).values(version=VERSION))
         return
     found = version(connection, where)
-    while found < TABLES:
+    while found < VERSION:
         if found not in UPGRADES:
             raise CampaignError(
                 f"{where} has the tables of version {found}, which this version of Ridgeway cannot read: "
@@ -143,11 +177,6 @@ def prepare(connection: Connection, where: str) -> None:
         UPGRADES[found](connection)
         found += 1
         connection.execute(schema.update().values(version=found))
-
-
-def raise_to(connection: Connection, needed: int) -> None:
-    """Keep programs out that only know versions before ``needed``."""
-    connection.execute(schema.update().where(schema.c.version < needed).values(version=needed))
 
 
 def version(connection: Connection, where: str) -> int:

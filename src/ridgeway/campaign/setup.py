@@ -1,4 +1,4 @@
-"""What a campaign is about: its inputs or pool, its output, and how it learns. Stored as JSON."""
+"""What a campaign is about: its inputs or pool, its outputs, and how it learns. Stored as JSON."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ridgeway.campaign.columns import check_names
 from ridgeway.campaign.inputs import InputList, Levels
+from ridgeway.campaign.outputs import Output, OutputList
 from ridgeway.errors import CampaignError, RidgewayWarning
 from ridgeway.types import Array
 
@@ -32,13 +33,12 @@ class Setup:
 
     inputs: InputList | None  # of a box; a pool has names alone
     pool: dict[str, Any] | None  # Pool.to_dict()
-    output: str
-    unit: str | None
+    outputs: OutputList
     learning: dict[str, Any]  # what a learner is made from, besides its space
     acquisition: Any = None  # a function that makes a BoTorch acquisition; the database has its name alone
 
     @classmethod
-    def of(cls, space: Any, output: str, unit: str | None, options: Mapping[str, Any], constraints: Any = ()) -> Setup:
+    def of(cls, space: Any, outputs: OutputList, options: Mapping[str, Any], constraints: Any = ()) -> Setup:
         """Checked, from what a user hands over."""
         from ridgeway.active.learner import ActiveLearner
         from ridgeway.active.pool import Pool
@@ -52,19 +52,18 @@ class Setup:
             warnings.warn(remark, RidgewayWarning, stacklevel=3)
         if where.D == 1 and "embedding" not in options:  # the default of two directions is one too many
             options = {**options, "embedding": Linear(1)}
+        outputs, options = _with_goal(outputs, options)
         learner = ActiveLearner(where, **options)
         try:
             state = learner.to_dict()
         except (ValueError, TypeError, AttributeError) as error:
             raise CampaignError(f"a campaign must be able to store how it learns: {error}") from None
         learning = {key: state[key] for key in _LEARNING}
-        if not isinstance(output, str) or not (unit is None or isinstance(unit, str)):
-            raise CampaignError(f"output and unit must be words, got {output!r} and {unit!r}")
         if inputs is not None:
-            return cls(inputs, None, output, unit, learning)._checked(None).with_acquisition(learner.acquisition)
+            return cls(inputs, None, outputs, learning)._checked(None).with_acquisition(learner.acquisition)
         description = {**state["space"], "path": None}  # the points are in the database
         description["names"] = description["names"] or [f"x{j}" for j in range(space.D)]
-        return cls(None, description, output, unit, learning)._checked(space).with_acquisition(learner.acquisition)
+        return cls(None, description, outputs, learning)._checked(space).with_acquisition(learner.acquisition)
 
     def with_acquisition(self, acquisition: Any) -> Setup:
         """With the function that makes its BoTorch acquisition, which must have the name that was stored."""
@@ -83,7 +82,8 @@ class Setup:
         """Itself, if its names are clear and a learner can be made from it again: a kernel of the user's own cannot."""
         check_names(self)
         try:
-            self.learner(pool)
+            for output in self.outputs.items:
+                self.learner(pool, output)
         except ValueError as error:
             raise CampaignError(f"a campaign must be able to store how it learns: {error}") from None
         return self
@@ -121,17 +121,21 @@ class Setup:
         return [numbers[c] if isinstance(c, int) else c.word(x) for c in self.shown]
 
     @property
-    def output_label(self) -> str:
-        """The output's name with its unit."""
-        return self.output if self.unit is None else f"{self.output} [{self.unit}]"
+    def goal(self) -> str:
+        """To learn, to minimize or to maximize one of the outputs."""
+        return "learn" if self.outputs.goal is None else self.outputs.goal.goal
 
     @property
-    def goal(self) -> str:
-        """To learn, to minimize or to maximize; campaigns of the first version learn."""
-        return str(self.learning.get("goal", "learn"))
+    def target(self) -> str:
+        """What is measured and for what, in a few words: ``output yield [%]``, ``minimize cost [EUR]``."""
+        goal, labels = self.outputs.goal, self.outputs.labels
+        if goal is not None:
+            others = [output.label for output in self.outputs.items if output is not goal]
+            return f"{goal.goal} {goal.label}" + (f", also {', '.join(others)}" if others else "")
+        return f"output{'' if self.outputs.only else 's'} {', '.join(labels)}"
 
-    def learner(self, pool: Pool | None, progress: Any = None) -> ActiveLearner:
-        """A learner that has seen nothing yet."""
+    def learner(self, pool: Pool | None, output: Output | None = None, progress: Any = None) -> ActiveLearner:
+        """A learner of one output, by default the first, that has seen nothing yet."""
         from ridgeway.active.learner import ActiveLearner
         from ridgeway.belief import storage
         from ridgeway.gp import kernels
@@ -139,7 +143,11 @@ class Setup:
         space = self.inputs.box if self.inputs is not None else pool
         assert space is not None
         options = {key: self.learning[key] for key in _PLAIN if key in self.learning}  # effort and goal came later
-        if self.acquisition is not None:
+        if (
+            output or self.outputs.items[0]
+        ).goal != self.goal:  # it is learned beside the one that is minimized or maximized
+            options |= {"goal": "learn", "acquisition": "information", "fill_every": "auto", "effort": None}
+        elif self.acquisition is not None:
             options["acquisition"] = self.acquisition
         priors = self.learning["priors"]
         return ActiveLearner(
@@ -155,18 +163,11 @@ class Setup:
         """The learner's points for values of all inputs."""
         return values if self.inputs is None else self.inputs.coordinates(values)
 
-    @property
-    def version(self) -> int:
-        """The version of the database that a program must understand to keep to it."""
-        inputs = self.inputs
-        if inputs is None or not (inputs.constraints or inputs.levels):
-            return 3 if inputs is not None and any(getattr(item, "step", None) for item in inputs.items) else 2
-        return 3
-
     def to_json(self) -> str:
         """For the database."""
         inputs = None if self.inputs is None else self.inputs.to_list()
-        parts: dict[str, Any] = {"inputs": inputs, "pool": self.pool, "output": self.output, "unit": self.unit}
+        parts: dict[str, Any] = {"inputs": inputs, "pool": self.pool, "outputs": self.outputs.to_list()}
+        parts["choose"] = self.outputs.choose
         if self.inputs is not None and self.inputs.constraints:
             parts["constraints"] = [str(constraint) for constraint in self.inputs.constraints]
         return json.dumps({**parts, "learning": self.learning}, ensure_ascii=False)
@@ -178,7 +179,29 @@ class Setup:
         inputs = parts["inputs"]
         if inputs is not None:
             inputs = InputList.from_list(inputs, parts.get("constraints", ()))  # constraints came later
-        return cls(inputs, parts["pool"], parts["output"], parts["unit"], parts["learning"])
+        learning = parts["learning"]
+        if "outputs" not in parts:  # before there could be several
+            goal = learning.get("goal", "learn")
+            parts["outputs"] = [{"name": parts["output"], "unit": parts["unit"], "goal": goal}]
+        outputs = OutputList.from_list(parts["outputs"], parts.get("choose", "sum"))
+        return cls(inputs, parts["pool"], outputs, learning)
+
+
+def _with_goal(outputs: OutputList, options: Mapping[str, Any]) -> tuple[OutputList, Mapping[str, Any]]:
+    """The goal of the campaign and that of its output, which are one."""
+    goal, aimed = options.get("goal", "learn"), outputs.goal
+    if aimed is not None:
+        if goal not in ("learn", aimed.goal):
+            raise CampaignError(f"goal must be that of output {aimed.name!r}, {aimed.goal!r}, got {goal!r}")
+        return outputs, {**options, "goal": aimed.goal}
+    if goal not in ("minimize", "maximize"):
+        return outputs, options  # what is no goal is refused by the learner
+    if outputs.only is None:
+        raise CampaignError(
+            f"goal must say which output to {goal}, as in Output({outputs.names[0]!r}, goal={goal!r}): there are "
+            f"{', '.join(outputs.names)}"
+        )
+    return outputs.with_item(0, replace(outputs.only, goal=goal)), options
 
 
 def pool_to_bytes(pool: Pool) -> bytes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +43,7 @@ class Advice:
     error_after: float | None = None
     batch: int | None = None
     needed: tuple[float, float, float] | None = None  # fewest, about, most
+    parts: Mapping[str, Advice] = field(default_factory=dict)  # of several outputs, by their labels
 
     def __bool__(self) -> bool:
         return self.stop
@@ -147,6 +148,18 @@ def advise_best(improvement: float, best: Best) -> Advice:
     )
     verdict = "That is little beside what is uncertain about it. You may stop." if stop else "Go on."
     return Advice(stop, None, None, text + verdict)
+
+
+def for_all(advice: Mapping[str, Advice], chosen: Sequence[str]) -> Advice:
+    """One advice from those for several outputs: to stop where that is the advice for all that are ``chosen`` for."""
+    if len(advice) == 1:
+        return next(iter(advice.values()))
+    stop = all(advice[label].stop for label in chosen)
+    text = "\n".join(f"{label}: {one.text}" for label, one in advice.items())
+    verdict = "All in all: you may stop." if stop else "All in all: go on."
+    nats = [advice[label].nats for label in chosen]
+    total = None if None in nats else sum(n for n in nats if n is not None)
+    return Advice(stop, total, None, f"{text}\n{verdict}", parts=advice)
 
 
 def no_forecast(value: float) -> Advice:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import socket
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -18,7 +18,8 @@ from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from ridgeway.campaign import schema
 from ridgeway.campaign.database import Database
-from ridgeway.campaign.inputs import Levels
+from ridgeway.campaign.measurement import Measurement, Measurements
+from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.trial import Trial, pack, unpack
 from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
 
@@ -33,6 +34,7 @@ _ACTING: ContextVar[str] = ContextVar("_ACTING", default="")  # for whom this pr
 class StoredFit:
     """A stored belief: bytes, with digests that identify it and its data."""
 
+    output: int  # the place of its output
     role: str
     data: str
     identity: str
@@ -44,13 +46,27 @@ class StoredFit:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What became of a trial: results by output, and columns of the trial that change."""
+
+    trial: Trial
+    results: Measurements
+    columns: Mapping[str, Any]
+    settles: bool  # whether nothing more is awaited
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """One state of a campaign."""
 
     n_asked: int
     n_settled: int
     trials: tuple[Trial, ...]
-    fits: dict[str, StoredFit]
+    fits: tuple[StoredFit, ...]
+
+    def fits_of(self, output: int) -> dict[str, StoredFit]:
+        """The fits of one output, by their role."""
+        return {fit.role: fit for fit in self.fits if fit.output == output}
 
 
 @dataclass(frozen=True)
@@ -73,18 +89,10 @@ class Key:
 class Store:
     """One campaign in a database. Every transaction makes sure that it is still the same one."""
 
-    def __init__(
-        self,
-        database: Database,
-        key: Key,
-        names: tuple[str, ...],
-        levels: tuple[Levels, ...] = (),
-        setup: str | None = None,
-    ):
+    def __init__(self, database: Database, key: Key, setup: Setup, text: str):
         self.database = database
         self.id, self.identity, self.name = key.id, key.identity, key.name
-        self.names, self.levels = names, levels
-        self.setup = setup  # as it was when the campaign was opened
+        self.setup, self._text = setup, text  # as they were when the campaign was opened
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -112,10 +120,10 @@ class Store:
                 f"{'' if row is None else ', and another one has its place'}; nothing was read or written. "
                 "Open the one that is there now, if that is what you want"
             )
-        if self.setup is not None and row.setup != self.setup:
+        if row.setup != self._text:
             raise CampaignError(
-                f"the inputs of the campaign {self.name!r} were changed since it was opened; nothing was read or "
-                "written: open it again"
+                f"the inputs or outputs of the campaign {self.name!r} were changed since it was opened; nothing was "
+                "read or written: open it again"
             )
         return row
 
@@ -132,7 +140,7 @@ class Store:
         table = schema.fits
         columns = [c for c in table.c if fits or c.name != "content"]
         kept = connection.execute(select(*columns).where(table.c.campaign == self.id))
-        found = {fit.role: fit for fit in (_stored_fit(row, fits) for row in kept) if fit is not None}
+        found = tuple(fit for fit in (_stored_fit(row, fits) for row in kept) if fit is not None)
         return Snapshot(row.n_asked, row.n_settled, self._trials(connection), found)
 
     def version(self) -> Version:
@@ -142,27 +150,39 @@ class Store:
             row = self.counters(connection)
             changed = connection.execute(select(func.max(log.c.id)).where(log.c.campaign == self.id)).scalar_one()
             kept = connection.execute(
-                select(fits.c.role, fits.c.identity).where(fits.c.campaign == self.id).order_by(fits.c.role)
+                select(fits.c.output, fits.c.role, fits.c.identity)
+                .where(fits.c.campaign == self.id)
+                .order_by(fits.c.output, fits.c.role)
             ).all()
         outcomes = _digest(row.setup, row.n_settled, changed)
         return Version(outcomes, _digest(outcomes, row.n_trials, row.n_asked, *map(tuple, kept)))
 
     def _trials(self, connection: Connection, numbers: Sequence[int] | None = None) -> tuple[Trial, ...]:
-        table = schema.trials
-        query = select(table).where(table.c.campaign == self.id).order_by(table.c.number)
+        rows = self._rows(connection, schema.trials, numbers)
+        results: dict[int, dict[str, Measurement]] = {}
+        names = self.setup.outputs.names
+        for row in self._rows(connection, schema.results, numbers):
+            told = Measurement(row.value, row.sigma, row.sequence, row.told_by, row.told_at)
+            results.setdefault(row.number, {})[names[row.output]] = told
+        return tuple(self._trial(row, results.get(row.number, {})) for row in rows)
+
+    def _rows(self, connection: Connection, table: Any, numbers: Sequence[int] | None) -> list[Any]:
+        """Rows of a table about the trials with these numbers, or about all, in their order."""
+        key = [column for column in table.primary_key if column.name != "campaign"]
+        query = select(table).where(table.c.campaign == self.id).order_by(*key)
         if numbers is None:
-            return tuple(self._trial(row) for row in connection.execute(query))
+            return list(connection.execute(query))
         wanted = sorted(set(numbers))
         parts = [wanted[i : i + _PART] for i in range(0, len(wanted), _PART)]
-        rows = (row for part in parts for row in connection.execute(query.where(table.c.number.in_(part))))
-        return tuple(self._trial(row) for row in rows)
+        return [row for part in parts for row in connection.execute(query.where(table.c.number.in_(part)))]
 
-    def _trial(self, row: Any) -> Trial:
+    def _trial(self, row: Any, results: Measurements) -> Trial:
+        setup = self.setup
         return Trial(
-            row.number, row.state, self.names, unpack(row.inputs),
-            None if row.proposed is None else unpack(row.proposed), row.value, row.sigma,
+            row.number, row.state, setup.names, unpack(row.inputs),
+            None if row.proposed is None else unpack(row.proposed), results, setup.outputs.names,
             json.loads(row.notes), row.reason, row.expected, row.seen, row.asked_by,
-            row.asked_at, row.settled_by, row.settled_at, row.sequence, self.identity, self.levels,
+            row.asked_at, row.settled_by, row.settled_at, row.sequence, self.identity, setup.levels,
         )  # fmt: skip
 
     def created(self) -> tuple[str, str]:
@@ -193,7 +213,6 @@ class Store:
     ) -> None:
         """Another setup, and what becomes of the trials; fits of the old one go, unless only names differ."""
         old, text = self.counters(connection).setup, change.setup.to_json()
-        schema.raise_to(connection, schema.VERSION)
         connection.execute(update(schema.campaigns).where(schema.campaigns.c.id == self.id).values(setup=text))
         if not change.shown:
             connection.execute(delete(schema.fits).where(schema.fits.c.campaign == self.id))
@@ -204,15 +223,16 @@ class Store:
                 proposed = None if trial.proposed is None else pack(change.values(trial.proposed))
                 self.change(connection, trial, inputs=pack(change.values(trial.x)), proposed=proposed)
         self._log(connection, 0, kind, before or {"setup": old}, {"setup": text, "what": change.what}, why)
-        self.names, self.levels, self.setup = change.setup.names, change.setup.levels, text
+        self.setup, self._text = change.setup, text
 
     def _rename_in_summaries(self, connection: Connection, old: str, new: str) -> None:
         """What was fitted stays, and is shown under the new name."""
         table = schema.fits
-        for row in connection.execute(select(table.c.role, table.c.summary).where(table.c.campaign == self.id)).all():
+        kept = select(table.c.output, table.c.role, table.c.summary).where(table.c.campaign == self.id)
+        for row in connection.execute(kept).all():
             summary = json.loads(row.summary)
             summary["inputs"] = [[new if name == old else name, share] for name, share in summary["inputs"]]
-            where = and_(table.c.campaign == self.id, table.c.role == row.role)
+            where = and_(table.c.campaign == self.id, table.c.output == row.output, table.c.role == row.role)
             connection.execute(update(table).where(where).values(summary=json.dumps(summary)))
 
     def pool(self) -> tuple[bytes, dict[str, list[str]]]:
@@ -226,6 +246,9 @@ class Store:
     def add(self, connection: Connection, new: Sequence[Trial], asked: int) -> None:
         """Insert numbered trials, ``asked`` of them chosen by the learner."""
         connection.execute(insert(schema.trials), [self._row(trial) for trial in new])
+        results = [row for trial in new for row in self._result_rows(trial.id, trial.results)]
+        if results:
+            connection.execute(insert(schema.results), results)
         campaign = schema.campaigns.c
         settled = [trial.sequence for trial in new if trial.sequence is not None]
         connection.execute(
@@ -239,17 +262,21 @@ class Store:
         )
 
     def keep(self, connection: Connection, fit: StoredFit) -> None:
-        """Keep a fit in place of the last of its role."""
+        """Keep a fit in place of the last of its output and role."""
+        self._forget(connection, fit.output, fit.role)
         table = schema.fits
-        connection.execute(delete(table).where(and_(table.c.campaign == self.id, table.c.role == fit.role)))
         values = {**vars(fit), "summary": json.dumps(fit.summary), "campaign": self.id}
         connection.execute(insert(table).values(values))
 
     def promote(self, connection: Connection, fit: StoredFit) -> None:
         """Store a fit as the last ask's, and remove the one that was only looked at."""
         self.keep(connection, replace(fit, role="asked"))
+        self._forget(connection, fit.output, "read")
+
+    def _forget(self, connection: Connection, output: int, role: str) -> None:
         table = schema.fits
-        connection.execute(delete(table).where(and_(table.c.campaign == self.id, table.c.role == "read")))
+        where = and_(table.c.campaign == self.id, table.c.output == output, table.c.role == role)
+        connection.execute(delete(table).where(where))
 
     def change(self, connection: Connection, trial: Trial, **values: Any) -> None:
         """Change columns of a trial."""
@@ -257,21 +284,62 @@ class Store:
         where = and_(table.c.campaign == self.id, table.c.number == trial.id)
         connection.execute(update(table).where(where).values(**values))
 
-    def settle(self, connection: Connection, changes: Iterable[tuple[Trial, dict[str, Any]]]) -> None:
-        """Give trials their outcomes, each with the next place in the order of outcomes."""
+    def take(self, connection: Connection, news: Sequence[Outcome]) -> None:
+        """Record what became of trials: results, and other columns. Each has the next place in the order of outcomes.
+
+        A trial that has its last result, or was given up, is settled; another one is still pending.
+        """
         campaign, sequence = schema.campaigns.c, self.counters(connection).n_settled
         by, at = who(), now()
         alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}  # by the columns that change: each is one statement
-        for trial, values in changes:
-            stamped = {"settled_by": by, "settled_at": at, "sequence": sequence, **values}
-            alike.setdefault(tuple(stamped), []).append({"trial_number": trial.id, **stamped})
+        results: list[dict[str, Any]] = []
+        for outcome in news:
+            columns = dict(outcome.columns)
+            if outcome.settles:
+                columns |= {"settled_by": by, "settled_at": at, "sequence": sequence}
+            if columns:
+                alike.setdefault(tuple(columns), []).append({"trial_number": outcome.trial.id, **columns})
+            told = {n: replace(m, sequence=sequence, by=by, at=at) for n, m in outcome.results.items()}
+            results += self._result_rows(outcome.trial.id, told)
             sequence += 1
         table = schema.trials
         where = and_(table.c.campaign == self.id, table.c.number == bindparam("trial_number"))
-        for columns, rows in alike.items():
-            statement = update(table).where(where).values({name: bindparam(name) for name in columns})
+        for names, rows in alike.items():
+            statement = update(table).where(where).values({name: bindparam(name) for name in names})
             connection.execute(statement, rows)
+        self._drop_results(
+            connection, [(o.trial.id, name) for o in news for name in o.results if name in o.trial.results]
+        )
+        if results:
+            connection.execute(insert(schema.results), results)
         connection.execute(update(schema.campaigns).where(campaign.id == self.id).values(n_settled=sequence))
+
+    def replace_result(self, connection: Connection, trial: Trial, name: str, result: Measurement) -> None:
+        """Another result in the place of one that is there, in the order of outcomes too."""
+        table, place = schema.results, self.setup.outputs.place(name)
+        where = and_(table.c.campaign == self.id, table.c.number == trial.id, table.c.output == place)
+        connection.execute(update(table).where(where).values(value=result.value, sigma=result.sigma))
+
+    def drop_results(self, connection: Connection, trial: Trial, outputs: Sequence[str] | None = None) -> None:
+        """Take back the results of a trial, all or those of some outputs."""
+        names = trial.results if outputs is None else outputs
+        self._drop_results(connection, [(trial.id, name) for name in names])
+
+    def _drop_results(self, connection: Connection, some: Sequence[tuple[int, str]]) -> None:
+        table = schema.results
+        for number, name in some:
+            place = self.setup.outputs.place(name)
+            where = and_(table.c.campaign == self.id, table.c.number == number, table.c.output == place)
+            connection.execute(delete(table).where(where))
+
+    def _result_rows(self, number: int, results: Measurements) -> list[dict[str, Any]]:
+        return [
+            {
+                "campaign": self.id, "number": number, "output": self.setup.outputs.place(name), "value": m.value,
+                "sigma": m.sigma, "sequence": m.sequence, "told_by": m.by, "told_at": m.at,
+            }
+            for name, m in results.items()
+        ]  # fmt: skip
 
     def log(
         self, connection: Connection, trial: Trial, kind: str, before: dict[str, Any], after: dict[str, Any], why: str
@@ -327,20 +395,16 @@ class Store:
     def _row(self, trial: Trial) -> dict[str, Any]:
         return {
             "campaign": self.id, "number": trial.id, "state": trial.state, "inputs": pack(trial.x),
-            "proposed": None, "value": trial.value, "sigma": trial.sigma,
-            "notes": json_of(trial.notes), "reason": trial.reason,
+            "proposed": None, "notes": json_of(trial.notes), "reason": trial.reason,
             "expected": trial.expected, "seen": trial.seen, "asked_by": trial.asked_by, "asked_at": trial.asked_at,
             "settled_by": trial.settled_by, "settled_at": trial.settled_at, "sequence": trial.sequence,
         }  # fmt: skip
 
 
-def create(
-    database: Database, name: str, setup: str, pool: tuple[bytes, dict[str, list[str]]] | None, version: int = 2
-) -> Key:
+def create(database: Database, name: str, setup: str, pool: tuple[bytes, dict[str, list[str]]] | None) -> Key:
     """Insert a campaign."""
     with database.writing() as connection:
         schema.prepare(connection, str(database.where))
-        schema.raise_to(connection, version)
         table = schema.campaigns
         if connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None:
             raise CampaignError(f"{database.where} has a campaign {name!r} already: open it, or choose another name")
@@ -397,7 +461,7 @@ def _stored_fit(row: Any, content: bool) -> StoredFit | None:
         )
         return None
     return StoredFit(
-        row.role, row.data, row.identity, row.parent, row.observations, row.searched_at, summary, packed
+        row.output, row.role, row.data, row.identity, row.parent, row.observations, row.searched_at, summary, packed
     )  # fmt: skip
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from ridgeway.campaign.inputs import Levels
+from ridgeway.campaign.measurement import Measurements, values
 from ridgeway.errors import CampaignError
 from ridgeway.types import Array
 
@@ -22,7 +23,8 @@ class Trial:
     """One experiment: its number, state and inputs, and its outcome.
 
     ``state`` is ``"asked"`` (pending), ``"told"`` (observed), ``"failed"``, ``"abandoned"`` or ``"attached"``
-    (made before the campaign or beside it).
+    (made before the campaign or beside it). A trial with several outputs is pending until each has its result, or
+    was said to have none; :attr:`awaited` are those that it lacks.
     """
 
     id: int
@@ -30,8 +32,8 @@ class Trial:
     names: tuple[str, ...]
     x: Array  # (k,) values of all inputs, in their order
     proposed: Array | None = None  # (k,) what was asked, where the experiment was made elsewhere
-    value: float | None = None
-    sigma: float | None = None  # known standard deviation of the value's noise
+    results: Measurements = field(default_factory=dict)  # by output, as far as they are known
+    outputs: tuple[str, ...] = ("value",)  # names of all outputs
     notes: Mapping[str, str] | None = None
     reason: str | None = None
     expected: float | None = None  # information that its observation was expected to give, nats
@@ -43,6 +45,27 @@ class Trial:
     sequence: int | None = None  # its position in the order of the outcomes
     campaign: str | None = None  # the identity of its campaign
     levels: tuple[Levels, ...] = ()  # where categories stand among the inputs
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values that there are, by output."""
+        return values(self.results)
+
+    @property
+    def value(self) -> float | None:
+        """The value of the first output, which mostly is the only one."""
+        return self.values.get(self.outputs[0])
+
+    @property
+    def sigma(self) -> float | None:
+        """Known standard deviation of the first output's noise."""
+        found = self.results.get(self.outputs[0])
+        return None if found is None else found.sigma
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Outputs of which nothing is known."""
+        return tuple(name for name in self.outputs if name not in self.results)
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -64,7 +87,7 @@ class Trial:
         inputs = list(self.inputs.items())
         shown = ", ".join(f"{name}={value if isinstance(value, str) else f'{value:g}'}" for name, value in inputs[:4])
         more = ", ..." if len(inputs) > 4 else ""
-        outcome = "" if self.value is None else f", value={self.value:g}"
+        outcome = "".join(f", {name}={value:g}" for name, value in self.values.items())
         return f"Trial({self.id}, {self.state}: {shown}{more}{outcome})"
 
 

@@ -1,4 +1,4 @@
-"""Undoing: the last change of a campaign's inputs, or the last correction, taken back; the log keeps both."""
+"""Undoing: the last change of a campaign, or the last correction, taken back; the log keeps both."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from sqlalchemy import Connection
 
 from ridgeway.campaign import corrections
 from ridgeway.campaign.changes import Change
+from ridgeway.campaign.measurement import Measurement
 from ridgeway.campaign.setup import Setup
-from ridgeway.campaign.store import Store
+from ridgeway.campaign.store import Outcome, Store
 from ridgeway.campaign.trial import Trial, pack
 from ridgeway.errors import CampaignError
 
@@ -22,7 +23,7 @@ def undo(store: Store, setup: Setup, reason: str) -> tuple[str, Setup]:
     with store.writing() as connection:
         last = _last(store.corrections_in(connection))
         if last is None:
-            raise CampaignError("there is nothing to undo: neither the inputs nor a result were changed")
+            raise CampaignError("there is nothing to undo: neither the campaign nor a result was changed")
         if last["kind"] == "changed":
             return _undo_change(store, connection, setup, last, reason)
         trial = next(t for t in store.snapshot_in(connection, fits=False).trials if t.id == last["trial"])
@@ -39,14 +40,22 @@ def _last(entries: list[Entry]) -> Entry | None:
         elif entry["kind"] == "undone":
             standing.pop()
         elif entry["kind"] == "reopened":  # with its outcome, corrections of it have gone
-            standing = [e for e in standing if e["kind"] == "changed" or e["trial"] != entry["trial"]]
+            standing = [e for e in standing if not _is_of(e, entry)]
     return standing[-1] if standing else None
+
+
+def _is_of(entry: Entry, reopened: Entry) -> bool:
+    """Whether a correction is of a result that was taken back."""
+    outputs = reopened["before"].get("outputs", [0])  # early versions had one
+    same = entry["kind"] == "corrected" and entry["trial"] == reopened["trial"]
+    return same and entry["before"].get("output", 0) in outputs
 
 
 def _undo_change(store: Store, connection: Connection, setup: Setup, entry: Entry, reason: str) -> tuple[str, Setup]:
     old = Setup.from_json(entry["before"]["setup"]).with_same_acquisition(setup)
     what, width = entry["after"]["what"], len(old.names)
     trials = store.snapshot_in(connection, fits=False).trials
+    _drop_outputs(store, connection, trials, old.outputs.names, what)
     if len(setup.names) > width:
         _check_alike(trials, width, what)
         for trial in trials:
@@ -54,6 +63,20 @@ def _undo_change(store: Store, connection: Connection, setup: Setup, entry: Entr
             store.change(connection, trial, inputs=pack(trial.x[:width]), proposed=proposed)
     store.rewrite(connection, Change(old, f"undone: {what}"), "undone", reason)
     return what, old
+
+
+def _drop_outputs(
+    store: Store, connection: Connection, trials: tuple[Trial, ...], left: tuple[str, ...], what: str
+) -> None:
+    """Without the outputs after those that are ``left``; refused where there are results for them."""
+    more = store.setup.outputs.names[len(left) :]
+    for trial in trials if more else ():
+        if set(more) & set(trial.values):
+            raise CampaignError(f"'{what}' cannot be undone: trial {trial.id} has a result for it")
+        store.drop_results(connection, trial, more)
+        if trial.state == "asked" and set(trial.awaited) <= set(more) and trial.results:  # it lacked nothing else
+            state = "told" if trial.values else "failed"
+            store.take(connection, [Outcome(trial, {}, {"state": state}, settles=True)])
 
 
 def _check_alike(trials: tuple[Trial, ...], width: int, what: str) -> None:
@@ -67,7 +90,7 @@ def _check_alike(trials: tuple[Trial, ...], width: int, what: str) -> None:
 
 def _undo_correction(store: Store, connection: Connection, trial: Trial, entry: Entry, reason: str) -> None:
     before, after = entry["before"], entry["after"]
-    columns: dict[str, Any] = {key: before[key] for key in ("state", "value", "sigma") if key in before}
+    columns: dict[str, Any] = {"state": before["state"]} if "state" in before else {}
     if before.get("state") == "failed":
         columns["reason"] = "failed"
     if "inputs" in before:
@@ -77,5 +100,8 @@ def _undo_correction(store: Store, connection: Connection, trial: Trial, entry: 
                 raise CampaignError(f"the correction of trial {trial.id} cannot be undone: {name!r} was renamed since")
             x[trial.names.index(name)] = value
         columns["inputs"] = pack(x)
+    if "value" in before:
+        name = trial.outputs[before.get("output", 0)]  # early versions had one output
+        store.replace_result(connection, trial, name, Measurement(before["value"], before["sigma"]))
     store.log(connection, trial, "undone", after, before, reason)
     store.change(connection, trial, **columns)

@@ -41,16 +41,21 @@ def predict(campaign: Campaign, file: Path, output: Path, batch: int = BATCH) ->
         raise CampaignError(
             f"{file} has no column {missing[0]!r}, which is an input of this campaign{near(missing[0], columns)}"
         )
-    label = setup.output_label
-    added = note_names(columns, [label if label not in columns else f"{label} predicted", "std"])
+    beliefs = campaign.beliefs
+    if not beliefs:
+        raise CampaignError("there is no prediction before the first result: ask for experiments, and tell it")
+    added: list[str] = []
+    for label, std in setup.outputs.predicted(beliefs):
+        added += note_names([*columns, *added], [label if label not in columns else f"{label} predicted", std])
     done, writer = 0, None
     with files.writing(output) as temporary:
         try:
             for part in source.iter_batches(batch):
                 values = np.column_stack([_numbers(part, name, file, done) for name in names])
-                prediction = campaign.belief.predict(setup.coordinates(values))
+                points = setup.coordinates(values)
+                found = [belief.predict(points) for belief in beliefs.values()]
                 table = pyarrow.Table.from_batches([part])
-                for name, column in zip(added, (prediction.mean, prediction.std), strict=True):
+                for name, column in zip(added, (c for p in found for c in (p.mean, p.std)), strict=True):
                     table = table.append_column(name, pyarrow.array(column))
                 writer = writer or parquet.ParquetWriter(temporary, table.schema)
                 writer.write_table(table)

@@ -13,6 +13,7 @@ from ridgeway.campaign import logbook, sheets
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.corrections import moment
 from ridgeway.campaign.inputs import Category
+from ridgeway.cli import numbers
 from ridgeway.cli.common import (
     DEFAULT,
     Force,
@@ -43,14 +44,17 @@ def change(
     value: Annotated[Text, typer.Option("--value", help="What the new input was in all trials so far.")] = None,
     constraint: Annotated[Text, typer.Option("--constraint", help="One more, such as 'A + B <= 1'.")] = None,
     without: Annotated[Text, typer.Option("--without-constraint", help="One less.")] = None,
-    rename: Annotated[Text, typer.Option("--rename", help="'old new': an input or the output.")] = None,
+    rename: Annotated[Text, typer.Option("--rename", help="'old new': an input or an output.")] = None,
     unit: Annotated[Text, typer.Option("--unit", help="'name unit': shown beside the name; numbers stay.")] = None,
+    add_output: Annotated[Text, typer.Option("--add-output", help="One more, 'name' or 'name [unit]'.")] = None,
+    weight: Annotated[Text, typer.Option("--weight", help="'name=2': how much an output counts.")] = None,
+    choose: Annotated[Text, typer.Option("--choose", help="sum or turns, where there are several outputs.")] = None,
     reason: Why = "",
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Change one thing about the inputs; the trials so far stay, and so does a line in the log.
+    """Change one thing about the inputs or outputs; the trials so far stay, and so does a line in the log.
 
     \b
     Examples:
@@ -60,6 +64,8 @@ def change(
           --reason 'a new valve'
       ridgeway change --hold 'rate 0.5' --reason 'a leak'
       ridgeway change --rename 'rate flow' --reason 'clearer'
+      ridgeway change --add-output 'cost [EUR]' \\
+          --reason 'now we weigh it'
     """
     given: dict[str, tuple[str | None, Callable[[Campaign, str], None]]] = {
         "--range": (range_, lambda c, text: _range(c, text, reason)),
@@ -69,6 +75,9 @@ def change(
         "--constraint": (constraint, lambda c, text: c.add_constraint(text, reason)),
         "--without-constraint": (without, lambda c, text: c.remove_constraint(text, reason)),
         "--rename": (rename, lambda c, text: c.rename(*_pair(text, "--rename", "old new"), reason)),
+        "--add-output": (add_output, lambda c, text: c.add_output(text, reason)),
+        "--weight": (weight, lambda c, text: c.set_weights(_weights(text), reason)),
+        "--choose": (choose, lambda c, text: c.set_choose(text, reason)),
         "--unit": (unit, lambda c, text: c.set_unit(*_pair(text, "--unit", "name unit"), reason)),
     }
     chosen = [(text, make) for text, make in given.values() if text is not None]
@@ -86,7 +95,7 @@ def change(
 
 
 def undo(reason: Why = "undone", where: Where = DEFAULT, name: Name = None, shape: Shape = Format.table) -> None:
-    """Take back the last change of the inputs or the last correction; the log keeps both.
+    """Take back the last change of the inputs or outputs or the last correction; the log keeps both.
 
     \b
     Example:
@@ -132,6 +141,13 @@ def _split(text: str, option: str, expected: str) -> list[str]:
 def _pair(text: str, option: str, expected: str) -> tuple[str, str]:
     first, second = _split(text, option, expected)
     return first, second
+
+
+def _weights(text: str) -> dict[str, float]:
+    if "=" not in text:
+        raise CampaignError(f"--weight {text!r} must read 'name=number'")
+    found: dict[str, float] = numbers.by_name([text], "--weight")
+    return found
 
 
 def _range(campaign: Campaign, text: str, reason: str) -> None:

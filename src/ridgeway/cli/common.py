@@ -46,6 +46,7 @@ Comma = Annotated[bool, typer.Option("--decimal-comma", help="Write 1,5 and sepa
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this .csv, .xlsx, .parquet or .json file.")
 ]
+Of = Annotated[str | None, typer.Option("--of", help="Which output, where there are several.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
 Outside = Annotated[bool, typer.Option("--outside", help="Allow inputs outside their range.")]
 Encoding = Annotated[str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. cp1252.")]

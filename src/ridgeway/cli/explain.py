@@ -17,6 +17,7 @@ from ridgeway.cli.common import (
     Force,
     Format,
     Name,
+    Of,
     Output,
     Shape,
     Where,
@@ -47,6 +48,7 @@ _QUANTILES = (0.05, 0.5, 0.95)
 def sensitivity(
     top: Annotated[int, typer.Option("--top", help="How many inputs to show.", **numbers.whole(1))] = 20,
     rivals: Rivals = True,
+    of: Of = None,
     output: Output = None,
     force: Force = False,
     comma: Comma = False,
@@ -69,7 +71,7 @@ def sensitivity(
     check_comma(comma, output, shape)
     campaign = opened(where, name)
     with shown_progress(campaign):
-        belief = campaign.belief
+        belief = campaign.output(of).belief
         inputs = campaign.setup.inputs
         found = belief.sensitivity(None if inputs is None else inputs.box.unconstrained, rivals=rivals)
         answer = belief.is_ridge().sentence if rivals and belief.model.has_directions else ""
@@ -94,6 +96,7 @@ def integrate(
         typer.Option("--above", help="Also the probability that the output is above this.", **numbers.decimal()),
     ] = None,
     rivals: Rivals = True,
+    of: Of = None,
     encoding: Encoding = None,
     where: Where = DEFAULT,
     name: Name = None,
@@ -110,13 +113,13 @@ def integrate(
     campaign = opened(where, name)
     points = None if over is None else _points(campaign, over, encoding)
     with shown_progress(campaign):
-        belief, allowed = campaign.belief, None if points is not None else _allowed(campaign)
+        belief, allowed = campaign.output(of).belief, None if points is not None else _allowed(campaign)
         integral = belief.integrate(points if allowed is None else allowed)
         found = belief.distribution(points if allowed is None else allowed, rivals=rivals)
     parts = [("standard deviation", found.std)]
     parts += [(f"{100 * q:.0f} % quantile", found.quantile(q)) for q in _QUANTILES]
     parts += [(f"probability above {limit:g}", found.exceedance(limit)) for limit in above or []]
-    label = campaign.setup.output_label
+    label = campaign.setup.outputs.one(of).label
     record: dict[str, Any] = {
         "output": label,
         "points": None if points is None else len(points),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 
+from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
 
 
@@ -30,6 +33,35 @@ def decimal() -> dict[str, Any]:
 
     number.__name__ = "float"
     return {"parser": number}
+
+
+def by_name(texts: Sequence[str] | None, option: str) -> Any:
+    """Numbers from texts such as ``yield=3.2``, by name; a single one may be without a name: just a number.
+
+    A name may have a ``=`` of its own.
+    """
+    found: dict[str, float] = {}
+    for text in texts or ():
+        name, sign, number = text.rpartition("=")
+        name = name.strip()
+        if not sign and len(texts or ()) == 1:
+            return _number(number, option, text, "a number or 'name=number'")
+        if not name:
+            raise CampaignError(f"{option} must read 'name=number', got {text!r}")
+        if name in found:
+            raise CampaignError(f"{option} {name!r} was given twice: give it once")
+        found[name] = _number(number, option, text, "'name=number'")
+    return found or None
+
+
+def _number(word: str, option: str, text: str, expected: str) -> float:
+    try:
+        number = written_numbers.decimal(word)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise CampaignError(f"{option} must be {expected} with a finite number, got {text!r}")
+    return number
 
 
 def _read(reader: Any, text: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ridgeway.campaign import sheets
 from ridgeway.campaign.inputs import Category, Fixed, Input, Item
+from ridgeway.campaign.outputs import GOALS, Output, OutputList
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
@@ -26,9 +27,8 @@ _LEARNING = {
     "kernel",
     "inference",
     "effort",
-    "goal",
 }
-_KEYS = {"name", "output", "input", "fixed", "inputs", "constraints", "pool", *_LEARNING}
+_KEYS = {"name", "output", "choose", "goal", "input", "fixed", "inputs", "constraints", "pool", *_LEARNING}
 _INPUT = {"name", "lower", "upper", "unit", "log", "integer", "step", "levels"}
 _FIXED = {"name", "value", "unit"}
 _POOL = {"file", "labels", "categories"}
@@ -46,8 +46,10 @@ class Plan:
     pool: Path | None = None
     labels: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    output: str = "value"
-    unit: str | None = None
+    outputs: tuple[Output, ...] = (Output("value"),)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    choose: str = "sum"
+    goal: str | None = None  # with the name of its output, where there are several
     learning: dict[str, Any] = field(default_factory=dict)  # words and numbers, as a file has them
     encoding: str | None = None  # of the pool's file, where it is not UTF-8
 
@@ -70,11 +72,27 @@ class Plan:
             columns, points, labels = pool_of(sheets.read(self.pool, self.encoding), self.labels, self.categories)
             space = Pool(points, columns)
         name = self.name or (Path(where).stem if "://" not in where else "campaign")
-        options = _options(self.learning)
         return Campaign.create(
-            where, name, space, output=self.output, unit=self.unit, labels=labels, constraints=self.constraints,
-            **options,
+            where, name, space, outputs=self._outputs(), choose=self.choose, labels=labels,
+            constraints=self.constraints, **_options(self.learning),
         )  # fmt: skip
+
+    def _outputs(self) -> tuple[Output, ...]:
+        """The outputs with their weights, and the goal where it belongs."""
+        found = OutputList.of(self.outputs, self.choose, self.weights)
+        if self.goal is None:
+            return found.items
+        verb, _, name = self.goal.strip().partition(" ")
+        if verb not in GOALS:
+            raise CampaignError(f"goal must be one of {', '.join(GOALS)}, got {self.goal!r}")
+        if not name and found.only is None and verb != "learn":
+            raise CampaignError(
+                f"goal must name one of the outputs {', '.join(found.names)}, such as '{verb} {found.names[0]}'"
+            )
+        if verb == "learn":
+            return found.items
+        place = found.place(name.strip() or None)
+        return found.with_item(place, replace(found.items[place], goal=verb)).items
 
 
 def from_toml(path: Path, encoding: str | None = None) -> Plan:
@@ -106,7 +124,8 @@ def from_toml(path: Path, encoding: str | None = None) -> Plan:
     constraints = _list_of_words(content, "constraints", where)
     plan = Plan(name=_word(content, "name", where), inputs=tuple(inputs), constraints=constraints, encoding=encoding)
     plan = replace(plan, learning={key: content[key] for key in content if key in _LEARNING})
-    plan = _with_output(plan, content.get("output", {}), where)
+    plan = replace(plan, choose=_word(content, "choose", where) or "sum", goal=_word(content, "goal", where))
+    plan = replace(plan, outputs=_outputs(content.get("output", {}), where))
     return _with_pool(plan, content.get("pool", {}), path)
 
 
@@ -238,12 +257,24 @@ def _options(learning: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _with_output(plan: Plan, output: Any, where: str) -> Plan:
-    if isinstance(output, str):
-        return replace(plan, output=output)
-    _check_keys(output, {"name", "unit"}, f"{where}, [output]")
-    name, unit = _word(output, "name", f"{where}, [output]"), _word(output, "unit", f"{where}, [output]")
-    return replace(plan, output="value" if name is None else name, unit=unit)
+def _outputs(output: Any, where: str) -> tuple[Output, ...]:
+    """One output, from a word or a table, or several, from tables with two brackets on either side."""
+    if isinstance(output, list):
+        return tuple(_output(entry, f"{where}, [[output]] number {i + 1}", True) for i, entry in enumerate(output))
+    return (_output(output, f"{where}, [output]", False),)
+
+
+def _output(entry: Any, where: str, named: bool) -> Output:
+    if isinstance(entry, str):
+        return Output(entry)
+    _check_keys(entry, {"name", "unit", "weight"}, where)
+    name, unit = _word(entry, "name", where), _word(entry, "unit", where)
+    if named and name is None:
+        raise CampaignError(f"{where}: there is no 'name'")
+    try:
+        return Output("value" if name is None else name, unit, entry.get("weight", 1.0))
+    except CampaignError as error:
+        raise CampaignError(f"{where}: {error}") from None
 
 
 def _with_pool(plan: Plan, pool: Any, path: Path) -> Plan:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ridgeway.campaign.outputs import OutputList
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import CampaignError
 
@@ -27,10 +28,10 @@ _LARGEST_SIGMA = 1e100  # its square, and what a fit makes of that, must be numb
 
 @dataclass(frozen=True)
 class Answer:
-    """What a program gave: a value, perhaps with its sigma and notes, or the reason why there is none."""
+    """What a program gave: a value for each output, perhaps with sigmas and notes, or the reason why there is none."""
 
-    value: float | None
-    sigma: float | None = None
+    values: dict[str, float] = field(default_factory=dict)  # by output; empty for a failure
+    sigmas: dict[str, float] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
     stopped: bool = False  # it was ended before it could answer: nothing is known
@@ -40,18 +41,19 @@ class Program:
     """A command line with ``{input}`` and ``{output}`` in it, run once for each trial in a folder of its own.
 
     ``{input}`` is a JSON file with the inputs by name. The program writes a number, or JSON with the output's
-    name or ``value`` and perhaps ``sigma``, to ``{output}``, or prints it where the command has no ``{output}``.
+    name or ``value`` and perhaps ``sigma``, to ``{output}``, or prints it where the command has no ``{output}``. Of
+    several outputs JSON has each by its name, and perhaps ``sigma of`` it; one that is left out or null has no result.
     When it ends, whatever it started and left running is ended, too.
     """
 
-    def __init__(self, command: str, output: str, time_limit: float | None = None, retries: int = 0):
+    def __init__(self, command: str, outputs: OutputList, time_limit: float | None = None, retries: int = 0):
         try:
             self.words = shlex.split(command)
         except ValueError as error:
             raise CampaignError(f"--command cannot be read: {error}") from None
         if not self.words or "{input}" not in command:
             raise CampaignError(f"--command must name its input file as {{input}}, got {command!r}")
-        self.output = output
+        self.outputs = outputs
         self.time_limit = time_limit
         self.retries = retries
         self._running: set[subprocess.Popen[bytes]] = set()
@@ -60,10 +62,10 @@ class Program:
 
     def __call__(self, trial: Trial) -> Answer:
         """Run it, as often as allowed, until it gives a number."""
-        answer = Answer(None, reason="not run")
+        answer = Answer(reason="not run")
         for _ in range(1 + self.retries):
             answer = self._once(trial)
-            if answer.value is not None or answer.stopped:
+            if answer.values or answer.stopped:
                 break
         return answer
 
@@ -87,7 +89,7 @@ class Program:
             (folder / "input.json").write_text(inputs, encoding="utf-8")
             process = self._started(trial, folder)
             if process is None:
-                return Answer(None, reason="the run was stopped", stopped=True)
+                return Answer(reason="the run was stopped", stopped=True)
             in_time = True
             try:
                 process.wait(self.time_limit)
@@ -97,9 +99,9 @@ class Program:
                 _end([process], at_once=in_time)
                 self._running.discard(process)
             if self._stopped and process.returncode != 0:
-                return Answer(None, reason="the run was stopped", stopped=True)
+                return Answer(reason="the run was stopped", stopped=True)
             if not in_time:
-                return Answer(None, reason=f"took longer than the time limit of {self.time_limit:g} s")
+                return Answer(reason=f"took longer than the time limit of {self.time_limit:g} s")
             return self._answer(folder, process.returncode)
 
     def _started(self, trial: Trial, folder: Path) -> subprocess.Popen[bytes] | None:
@@ -130,17 +132,17 @@ class Program:
     def _answer(self, folder: Path, code: int) -> Answer:
         if code:
             last = (_tail(folder / "complaints").strip().splitlines() or ["it said nothing"])[-1]
-            return Answer(None, reason=f"exit code {code}: {last[:200]}")
+            return Answer(reason=f"exit code {code}: {last[:200]}")
         if "{output}" not in " ".join(self.words):
             return self._read(folder / "printed", "what it printed")
         if not (folder / "output.json").is_file():
-            return Answer(None, reason="it wrote no output file")
+            return Answer(reason="it wrote no output file")
         return self._read(folder / "output.json", "its output file")
 
     def _read(self, path: Path, source: str) -> Answer:
         """The answer in a file; whatever stands there, the worst is a failure of this one trial."""
         if path.stat().st_size > _LARGEST:
-            return Answer(None, reason=f"{source} has more than {_LARGEST:,} bytes")
+            return Answer(reason=f"{source} has more than {_LARGEST:,} bytes")
         text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
         shown = repr(text.strip()[:80])
         try:
@@ -148,23 +150,40 @@ class Program:
             # Half of a surrogate pair is no character: neither a database nor a file can hold it.
             json.dumps(content, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
-            return Answer(None, reason=f"{source} has text that is not Unicode: {shown}")
+            return Answer(reason=f"{source} has text that is not Unicode: {shown}")
         except (ValueError, RecursionError):  # also: an integer of thousands of digits, brackets without end
-            return Answer(None, reason=f"{source} is no number and no JSON: {shown}")
+            return Answer(reason=f"{source} is no number and no JSON: {shown}")
+        only = self.outputs.only
         if not isinstance(content, dict):
             content = {"value": content}
-        key = self.output if self.output in content else "value"
-        value, sigma = _number(content.pop(key, None)), content.pop("sigma", None)
-        if value is None:
-            return Answer(None, reason=f"{source} has no finite number {key!r}: {shown}")
-        if sigma is not None:
-            sigma = _number(sigma)
-            if sigma is None or not 0.0 <= sigma <= _LARGEST_SIGMA:
-                return Answer(
-                    None,
-                    reason=f"{source} has no 'sigma' between 0 and {_LARGEST_SIGMA:g}, a standard deviation: {shown}",
-                )
-        return Answer(value, sigma, {str(k): _note(v) for k, v in content.items()})
+        if only is not None and only.name not in content and "value" in content:
+            content[only.name] = content.pop("value")
+        return self._taken(content, source, shown)
+
+    def _taken(self, content: dict[str, Any], source: str, shown: str) -> Answer:
+        """The results among what a program gave by name; the rest are notes."""
+        values: dict[str, float] = {}
+        sigmas: dict[str, float] = {}
+        for name in self.outputs.names:
+            given, key = content.pop(name, None), self.outputs.sigma_name(name)
+            value, sigma = _number(given), content.pop(key, None)
+            if given is not None and value is None:
+                return Answer(reason=f"{source} has no finite number {name!r}: {shown}")
+            if sigma is not None:
+                sigma = _number(sigma)
+                if sigma is None or not 0.0 <= sigma <= _LARGEST_SIGMA:
+                    limits = f"between 0 and {_LARGEST_SIGMA:g}, a standard deviation"
+                    return Answer(reason=f"{source} has no {key!r} {limits}: {shown}")
+            if value is not None:
+                values[name] = value
+                sigmas |= {} if sigma is None else {name: sigma}
+        if not values:
+            wanted = " or ".join(repr(self._called(name)) for name in self.outputs.names)
+            return Answer(reason=f"{source} has no finite number {wanted}: {shown}")
+        return Answer(values, sigmas, {str(k): _note(v) for k, v in content.items()})
+
+    def _called(self, name: str) -> str:
+        return "value" if self.outputs.only else name
 
 
 def _number(value: Any) -> float | None:

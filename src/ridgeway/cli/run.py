@@ -50,14 +50,16 @@ def run(
         bool, typer.Option("--until-sure", help="Stop when further experiments would teach little.")
     ] = False,
     target: Annotated[
-        float | None,
-        typer.Option("--target-error", help="Stop when predictions are expected to be so good.", **numbers.decimal()),
+        list[str] | None,
+        typer.Option("--target-error", help="Stop when predictions are so good; 'cost=0.5' of several outputs."),
     ] = None,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
     """Drive a program: its inputs as JSON in, a number or JSON out, until the budget is spent.
+
+    Of several outputs JSON has each by its name; one that is left out or null has no result.
 
     Interrupted with Ctrl-C or SIGTERM, it ends the programs, gives their trials back and keeps all results so far:
     run it again to go on. A database that is away for a while is waited for.
@@ -68,16 +70,17 @@ def run(
           --workers 4 --budget 100 --time-limit 1h --retries 1
       ridgeway run --command 'python model.py {input}' -b 40
     """
-    if budget is None and not until_sure and target is None:
+    wanted = numbers.by_name(target, "--target-error")
+    if budget is None and not until_sure and wanted is None:
         raise CampaignError("run must know when to stop: give --budget, --until-sure or --target-error")
     campaign = opened(where, name)
-    program = Program(command, campaign.setup.output, None if time_limit is None else seconds(time_limit), retries)
+    program = Program(command, campaign.setup.outputs, None if time_limit is None else seconds(time_limit), retries)
     waiting = [] if reclaim is None else _reclaimed(campaign, seconds(reclaim))
     others = len(campaign.pending) - len(waiting)
     if others:
         say(f"{others} pending elsewhere; --reclaim 1h would take over those of an hour ago")
-    sure, options = until_sure or target is not None, same_campaign(where, name)
-    drive = _Drive(campaign, program, workers, budget, sure, target, waiting, options)
+    sure, options = until_sure or wanted is not None, same_campaign(where, name)
+    drive = _Drive(campaign, program, workers, budget, sure, wanted, waiting, options)
     done = drive.go()
     show_record(done, shape, f"{done['told']} observed, {done['failed']} failed: {done['ended']}.")
 
@@ -102,7 +105,7 @@ class _Drive:
         workers: int,
         budget: int | None,
         until_sure: bool,
-        target: float | None,
+        target: Any,
         waiting: list[Trial],
         options: str,
     ) -> None:
@@ -201,11 +204,11 @@ class _Drive:
         except UnreachableError:
             raise  # it is kept, and shown at the end
         except CampaignError as error:  # somebody else settled or abandoned it
-            say(f"{error}\nNot recorded: {_line(trial, answer)}")
+            say(f"{error}\nNot recorded: {self._line(trial, answer)}")
             self.in_a_row += 1
             self.last_reason = str(error)
             return
-        if answer.value is None:
+        if not answer.values:
             self.failed += 1
             self.in_a_row += 1
             self.last_reason = answer.reason
@@ -213,14 +216,27 @@ class _Drive:
         else:
             self.told += 1
             self.in_a_row = 0
-            say(f"trial {trial.id}: {answer.value:g}")
+            say(f"trial {trial.id}: {self._shown(answer)}")
 
     def _record(self, trial: Trial, answer: Answer) -> None:
         """Store an outcome; to store it twice is harmless."""
-        if answer.value is None:
+        if not answer.values:
             self.campaign.fail(trial, answer.reason or "failed")
         else:
-            self.campaign.tell(trial, answer.value, answer.sigma, notes=answer.notes)
+            self.campaign.tell(trial, answer.values, answer.sigmas, notes=answer.notes, last=True)
+
+    def _shown(self, answer: Answer) -> str:
+        word = self.campaign.setup.outputs.word
+        return ", ".join(f"{v:g}" if word(n) == "value" else f"{n} {v:g}" for n, v in answer.values.items())
+
+    def _row(self, trial: Trial, answer: Answer) -> list[Any]:
+        """What a sheet of results has: the number, a cell for each output and its sigma, and the reason."""
+        names = self.campaign.setup.outputs.names
+        cells = [answer.values.get(name, "failed") for name in names]
+        return [trial.id, *cells, *(answer.sigmas.get(name) for name in names), answer.reason]
+
+    def _line(self, trial: Trial, answer: Answer) -> str:
+        return ", ".join("" if cell is None else str(cell) for cell in self._row(trial, answer))
 
     def _insisting(self, call: Callable[[], T]) -> T:
         """What ``call`` gives, tried again while the database is away."""
@@ -245,13 +261,14 @@ class _Drive:
         self.campaign.close()  # what was interrupted may hold a lock that the last words would wait for
         answers = {trial.id: (trial, _answer_of(future)) for future, trial in self.flights.items()}
         unrecorded = [
-            _row(trial, answer)
+            self._row(trial, answer)
             for trial, answer in answers.values()
             if answer is not None and not self._heard(self._record, trial, answer)
         ]
         if unrecorded:
             say(f"Not recorded; put these lines into a file for `ridgeway tell`{self.options}:")
-            columns = ["trial", self.campaign.setup.output_label, "sigma", "reason"]
+            outputs = self.campaign.setup.outputs
+            columns = ["trial", *outputs.labels, *(outputs.sigma_name(name) for name in outputs.names), "reason"]
             say(sheets.to_csv(columns, unrecorded).rstrip("\n"))
         others = [trial for trial, answer in answers.values() if answer is None]
         taken = {trial.id: trial for trial in [*others, *self.handed, *self.waiting]}
@@ -294,7 +311,7 @@ class _Drive:
         say(f"{self.cause or 'Stopped.'}\nThe database does not answer. Perhaps still pending: {_listed(numbers)}.")
         for trial, answer in [(trial, _answer_of(future)) for future, trial in self.flights.items()]:
             if answer is not None:
-                say(f"Perhaps not recorded: {_line(trial, answer)}")
+                say(f"Perhaps not recorded: {self._line(trial, answer)}")
         sys.stderr.flush()
         os._exit(1)
 
@@ -310,15 +327,6 @@ def _answer_of(future: Future[Answer]) -> Answer | None:
 def _same(a: Trial, b: Trial) -> bool:
     """Whether two readings are of one trial that nobody has taken over: a number alone may be given away again."""
     return (a.x.tobytes(), a.asked_by, a.asked_at) == (b.x.tobytes(), b.asked_by, b.asked_at)
-
-
-def _row(trial: Trial, answer: Answer) -> list[Any]:
-    value: Any = "failed" if answer.value is None else answer.value
-    return [trial.id, value, answer.sigma, answer.reason]
-
-
-def _line(trial: Trial, answer: Answer) -> str:
-    return ", ".join("" if cell is None else str(cell) for cell in _row(trial, answer))
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from ridgeway.campaign.outputs import Output
 from ridgeway.cli import numbers
 from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
+from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
 
 Texts = list[str]
@@ -34,8 +36,19 @@ def init(
     category: Annotated[Texts | None, typer.Option("--category", help="Column of the pool that holds words.")] = None,
     output: Annotated[str | None, typer.Option("--output-name", help="What is measured, e.g. strength.")] = None,
     unit: Annotated[str | None, typer.Option("--output-unit", help="Its unit.")] = None,
+    outputs: Annotated[
+        Texts | None, typer.Option("--output", help="'name' or 'name [unit]': once for each of several.")
+    ] = None,
+    weight: Annotated[
+        Texts | None, typer.Option("--weight", help="'name=2': how much an output counts when experiments are chosen.")
+    ] = None,
+    choose: Annotated[
+        str | None, typer.Option("--choose", help="sum (default) of what is learned about each output, or turns.")
+    ] = None,
     directions: Annotated[str | None, typer.Option("--directions", "-d", help="How many, or auto.")] = None,
-    goal: Annotated[str | None, typer.Option(help="learn (default), minimize or maximize the output.")] = None,
+    goal: Annotated[
+        str | None, typer.Option(help="learn (default), minimize, maximize; of several: 'minimize cost'.")
+    ] = None,
     acquisition: Annotated[
         str | None, typer.Option(help="information, bald, uncertainty; improvement, thompson; random, ...")
     ] = None,
@@ -62,6 +75,8 @@ def init(
       ridgeway init plan.toml
       ridgeway init --pool candidates.csv --label id
       ridgeway init plan.toml --goal maximize
+      ridgeway init --input 'A 0 1' --output 'yield [%]' \\
+          --output 'cost [EUR]' --weight cost=2
       ridgeway init --input 'A 0 1' --input 'B 0 1' \\
           --input 'C 0 1 step=0.05' \\
           --constraint 'A + B + C = 1'
@@ -71,7 +86,6 @@ def init(
     items += [from_words(text) for text in inputs or ()] + [from_words(text, True) for text in fixed or ()]
     given = {
         "directions": _directions(directions),
-        "goal": goal,
         "acquisition": acquisition,
         "random_state": seed,
         "effort": _effort(effort),
@@ -84,8 +98,10 @@ def init(
         pool=pool or start.pool,
         labels=tuple(label or start.labels),
         categories=tuple(category or start.categories),
-        output=output or start.output,
-        unit=unit or start.unit,
+        outputs=_outputs(start, output, unit, outputs),
+        weights={**start.weights, **(numbers.by_name(weight, "--weight") or {})},
+        choose=choose or start.choose,
+        goal=goal or start.goal,
         learning={**start.learning, **{key: value for key, value in given.items() if value is not None}},
     )
     campaign = made.create(where)
@@ -107,6 +123,19 @@ def demo(
     from ridgeway.cli import demo as demonstration
 
     raise typer.Exit(demonstration.main(["--observations", str(observations), "--inputs", str(inputs)]))
+
+
+def _outputs(start: Plan, name: str | None, unit: str | None, several: Texts | None) -> tuple[Output, ...]:
+    """The outputs that options name, or those of a plan."""
+    if several and (name is not None or unit is not None):
+        raise CampaignError("give --output once for each output, with its unit, or --output-name and --output-unit")
+    if several:
+        return tuple(Output.read(text) for text in several)
+    if name is None and unit is None:
+        return start.outputs
+    if len(start.outputs) > 1:
+        raise CampaignError("the plan has several outputs: give them there, or --output once for each")
+    return (replace(start.outputs[0], name=name or start.outputs[0].name, unit=unit or start.outputs[0].unit),)
 
 
 def _directions(text: str | None) -> int | str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +20,7 @@ from ridgeway.cli.common import (
     Force,
     Format,
     Name,
+    Of,
     Output,
     Outside,
     Shape,
@@ -70,11 +70,18 @@ def ask(
         show(*table.to_fill_in(campaign.setup, trials), shape, comma=comma)
         return
     say(f"{_trials(trials)} written to {output}.")
-    say(f"Fill in {campaign.setup.output_label!r}, then: ridgeway tell {output}{same_campaign(where, name)}")
+    labels = " and ".join(repr(label) for label in campaign.setup.outputs.labels)
+    say(f"Fill in {labels}, then: ridgeway tell {output}{same_campaign(where, name)}")
 
 
 def tell(
-    file: Sheet,
+    file: Annotated[str, typer.Argument(help="A .csv, .xlsx or .parquet file, or the number of a trial.")],
+    values: Annotated[
+        list[str] | None, typer.Argument(help="With a number: the result, or 'yield=3.2' for each output.")
+    ] = None,
+    sigma: Annotated[
+        list[str] | None, typer.Option("--sigma", help="With a number: standard deviation of the noise, 'yield=0.1'.")
+    ] = None,
     outside: Outside = False,
     changed: Annotated[
         str | None, typer.Option("--corrections", help="Why rows told before have changed; kept in the history.")
@@ -85,25 +92,29 @@ def tell(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Take results from a file; rows without a value stay pending, 'failed' is a failure.
+    """Take results from a file, or of one trial; rows without a value stay pending, 'failed' is a failure.
 
     Rows are matched by the column 'trial'; columns may come in any order, others are kept as notes. A row that was
     told before with another value, or at other inputs, is refused unless --corrections says why it has changed. A value
-    far from its prediction is named; in a terminal you are asked whether to take it.
+    far from its prediction is named; in a terminal you are asked whether to take it. Where there are several outputs, a
+    trial may be told some of its results, and the others later: until then it is pending.
 
     \b
     Examples:
       ridgeway tell results.csv
+      ridgeway tell 7 3.2
+      ridgeway tell 7 yield=3.2 cost=140
       ridgeway tell results.csv --corrections 'misread'
     """
     campaign = opened(where, name)
-    surprising = campaign.surprising(file, encoding)
-    for number, surprise in surprising:
-        say(f"{surprise.sentence(f'Trial {number}')}.")
-    if surprising and not yes and is_terminal() and not typer.confirm("Take it as it is?", err=True):
-        raise CampaignError("nothing was taken: correct the file, and tell again")
+    number = _trial_number(file, bool(values or sigma))
+    if number is not None:
+        _tell_one(campaign, number, values, sigma, outside, yes, shape)
+        return
+    _check_surprises([(f"Trial {n}", s) for n, s in campaign.surprising(file, encoding)], yes, "correct the file, and")
     told = campaign.tell_table(file, outside, encoding, changed)
     parts = [f"{len(told.told)} observed"]
+    parts += [f"{len(told.partial)} with some results"] * bool(told.partial)
     parts += [f"{len(told.failed)} failed"] * bool(told.failed)
     parts += [f"{len(told.corrected)} corrected"] * bool(told.corrected)
     parts += [f"{len(told.already)} known already"] * bool(told.already)
@@ -114,6 +125,51 @@ def tell(
     if told.noted:
         text += f"\nKnown already, but with new notes, which are kept: trial {_listed(told.noted)}."
     show_record({**vars(told)}, shape, text)
+
+
+def _trial_number(text: str, needed: bool) -> int | None:
+    """The number of a trial, where the argument is one and not a file."""
+    if not needed and (Path(text).exists() or not text.isdigit()):
+        return None
+    try:
+        return written_numbers.whole(text)
+    except ValueError:
+        raise CampaignError(
+            f"results on the command line need the number of a trial before them, got {text!r}"
+        ) from None
+
+
+def _tell_one(
+    campaign: Campaign,
+    number: int,
+    texts: list[str] | None,
+    sigmas: list[str] | None,
+    outside: bool,
+    yes: bool,
+    shape: Format,
+) -> None:
+    """The results of one trial."""
+    values, sigma = numbers.by_name(texts, "a result"), numbers.by_name(sigmas, "--sigma")
+    if values is None:
+        example = " ".join(f"{name}=..." for name in campaign.setup.outputs.names)
+        raise CampaignError(f"say what trial {number} gave: ridgeway tell {number} {example}")
+    surprises = campaign.surprises(number, values, sigma)
+    word = campaign.setup.outputs.word
+    found = [(f"Trial {number}" + ("" if word(n) == "value" else f", {n}"), s) for n, s in surprises.items()]
+    _check_surprises(found, yes, "")
+    campaign.tell(number, values, sigma, outside=outside)
+    trial = next(trial for trial in campaign.all_trials() if trial.id == number)
+    shown = ", ".join(f"{n} {v:.10g}" for n, v in trial.values.items())
+    text = f"Trial {number}: {shown}." + (f" It awaits {', '.join(trial.awaited)}." if trial.awaited else "")
+    show_record({"trial": number, **trial.values, "awaited": list(trial.awaited)}, shape, text)
+
+
+def _check_surprises(found: Sequence[tuple[str, Any]], yes: bool, advice: str) -> None:
+    """Name results that are far from their prediction, and ask a person whether to take them."""
+    for what, surprise in found:
+        say(f"{surprise.sentence(what)}.")
+    if found and not yes and is_terminal() and not typer.confirm("Take it as it is?", err=True):
+        raise CampaignError(f"nothing was taken: {advice} tell again".replace("  ", " "))
 
 
 def attach(
@@ -144,31 +200,42 @@ def attach(
 def fail(
     trial: Number,
     reason: Reason = "failed",
+    of: Of = None,
     where: Where = DEFAULT,
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
     """Record that an experiment gave no value; it is not asked for again.
 
+    A trial that has some of its results keeps them: the rest will not come. With --of that is said of one output.
+
     \b
-    Example:
+    Examples:
       ridgeway fail 7 --reason 'the sample broke'
+      ridgeway fail 8 --of cost --reason 'no invoice'
     """
-    opened(where, name).fail(trial, reason)
-    show_record({"failed": trial, "reason": reason}, shape, f"Trial {trial} failed: {reason}.")
+    campaign = opened(where, name)
+    campaign.fail(trial, reason, of)
+    found = next(t for t in campaign.all_trials() if t.id == trial)
+    lacks = ", ".join(output for output in found.outputs if output in found.results and output not in found.values)
+    text = f"Trial {trial} failed: {reason}." if found.state == "failed" else f"Trial {trial} has no {lacks}: {reason}."
+    show_record({"failed": trial, "reason": reason}, shape, text)
 
 
 def correct(
     trial: Number,
     reason: Reason,
-    value: Annotated[float | None, typer.Option("--value", help="The right value.", **numbers.decimal())] = None,
-    sigma: Annotated[
-        float | None, typer.Option("--sigma", help="Standard deviation of its noise.", **numbers.decimal())
+    values: Annotated[
+        list[str] | None, typer.Option("--value", help="The right value; 'yield=3.2' where there are several outputs.")
+    ] = None,
+    sigmas: Annotated[
+        list[str] | None, typer.Option("--sigma", help="Standard deviation of its noise, likewise.")
     ] = None,
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="'name=value': what was really set. May be repeated.")
     ] = None,
     discard: Annotated[bool, typer.Option("--discard", help="There is no right value: count it as failed.")] = False,
+    of: Of = None,
     outside: Outside = False,
     where: Where = DEFAULT,
     name: Name = None,
@@ -180,16 +247,21 @@ def correct(
     Examples:
       ridgeway correct 7 --value 3.2 --reason 'decimal point'
       ridgeway correct 7 --input rate=27 --reason 'misread'
+      ridgeway correct 7 --value yield=3.2 --reason 'misread'
       ridgeway correct 8 --discard --reason 'wrong sample'
     """
+    value, sigma = numbers.by_name(values, "--value"), numbers.by_name(sigmas, "--sigma")
+    if of is not None and not discard:
+        raise CampaignError("--of goes with --discard: which output has no right value")
     if discard and (value is not None or sigma is not None):
         raise CampaignError("give either --value with the right one, or --discard if there is none")
     if value is None and sigma is None and not inputs and not discard:
         raise CampaignError("say what is right: --value, --sigma or --input, or --discard if there is no right value")
     settings, right = _settings(inputs or ()), None if discard else ... if value is None else value
+    right = {of: None} if of is not None else right
     opened(where, name).correct(trial, right, reason, sigma, settings, outside)
-    parts = ["discarded"] * discard + ([] if value is None else [f"now {value:g}"])
-    parts += [] if sigma is None else [f"with sigma {sigma:g}"]
+    parts = ["discarded"] * discard + ([] if value is None else [f"now {_shown(value)}"])
+    parts += [] if sigma is None else [f"with sigma {_shown(sigma)}"]
     parts += [] if settings is None else [f"at {', '.join(f'{key}={setting:g}' for key, setting in settings.items())}"]
     record = {"trial": trial, "value": value, "sigma": sigma, "inputs": settings, "reason": reason}
     show_record(record, shape, f"Trial {trial} is {', '.join(parts)} ({reason}).")
@@ -308,19 +380,17 @@ def seconds(text: str) -> float:
 
 def _settings(texts: Sequence[str]) -> dict[str, float] | None:
     """Inputs from options 'name=value'; the name may have a = of its own."""
-    found: dict[str, float] = {}
-    for text in texts:
-        name, sign, number = text.rpartition("=")
-        try:
-            setting = written_numbers.decimal(number)
-        except ValueError:
-            setting = float("nan")
-        if not sign or not name.strip() or not isfinite(setting):
-            raise CampaignError(f"--input must read 'name=value' with a number, got {text!r}")
-        if name.strip() in found:
-            raise CampaignError(f"--input {name.strip()!r} was given twice: give it once")
-        found[name.strip()] = setting
-    return found or None
+    if any("=" not in text for text in texts):
+        raise CampaignError(
+            f"--input must read 'name=value' with a number, got {next(t for t in texts if '=' not in t)!r}"
+        )
+    found: dict[str, float] | None = numbers.by_name(texts, "--input")
+    return found
+
+
+def _shown(given: Any) -> str:
+    """A number, or several by name."""
+    return ", ".join(f"{key}={one:g}" for key, one in given.items()) if isinstance(given, dict) else f"{given:g}"
 
 
 def _asked_into(campaign: Campaign, n: int, output: Path, comma: bool) -> list[Trial]:

@@ -14,6 +14,7 @@ from ridgeway.campaign import corrections as history
 from ridgeway.campaign import fit_summary, results, sheets, table
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.columns import note_names
+from ridgeway.campaign.outputs import OutputList
 from ridgeway.campaign.stopping import Advice, about_directions
 from ridgeway.campaign.store import now
 from ridgeway.campaign.transitions import age
@@ -50,11 +51,10 @@ def status(
         bool, typer.Option("--advice", help="Also compute what the next experiment would teach.")
     ] = False,
     target: Annotated[
-        float | None,
+        list[str] | None,
         typer.Option(
             "--target-error",
-            help="An error of predictions: says how many more reach it.",
-            **numbers.decimal(),
+            help="An error of predictions, 'cost=0.5' of several outputs: says how many more reach it.",
         ),
     ] = None,
     where: Where = DEFAULT,
@@ -70,34 +70,58 @@ def status(
       ridgeway status --target-error 0.5
     """
     campaign = opened(where, name)
-    given = _advice(campaign, target) if advice or target is not None else None  # first: it fits what is new
-    trials, summary = campaign.all_trials(), campaign.summary()
+    given = _advice(campaign, target) if advice or target else None  # first: it fits what is new
+    trials, outputs = campaign.all_trials(), campaign.setup.outputs
+    summaries = {output.name: campaign.summary(output.name) for output in outputs.items}
     corrected = history.corrected(campaign.corrections)
     counts = Counter(str(trial.state) for trial in trials)
     chosen = [trial.expected for trial in trials if trial.expected is not None][-_RECENT:]
     record: dict[str, Any] = {
         "campaign": campaign.name,
         "inputs": len(campaign.setup.columns),
-        "output": campaign.setup.output_label,
+        **({"output": outputs.only.label} if outputs.only else {"outputs": list(outputs.labels)}),
         **{state: counts[state] for state in ("told", "attached", "asked", "failed", "abandoned")},
         "pending": [trial.id for trial in trials if trial.state == "asked"],
+        "awaited": {str(trial.id): list(trial.awaited) for trial in trials if trial.state == "asked" and trial.results},
         "corrections": len(corrected),
         "expected_nats": sum(chosen) / len(chosen) if chosen else None,
-        "belief": summary,
+        **({"belief": summaries[outputs.only.name]} if outputs.only else {"beliefs": summaries}),
     }
-    lines = [*_head(campaign, trials), *_corrected(corrected), *_learned(summary, record["expected_nats"], given)]
-    if given is not None:
-        record |= {"stop": given.stop, "nats": given.nats, "degrees": given.degrees, "advice": given.text}
-        record |= {"error": given.error, "error_after": given.error_after, "after": given.batch}
-        if given.needed is not None:
-            found = [None if math.isinf(n) else math.ceil(n) for n in given.needed]
-            record["needed"] = dict(zip(("fewest", "about", "most"), found, strict=True))
+    lines = [*_head(campaign, trials), *_corrected(corrected)]
+    if outputs.only:
+        lines += _learned(summaries[outputs.only.name], record["expected_nats"], given)
+    else:
+        lines += _learned_of_each(outputs, summaries, record["expected_nats"], given)
+    record |= {} if given is None else _as_record(given)
     show_record(record, shape, "\n".join(lines))
 
 
-def _advice(campaign: Campaign, target: float | None) -> Advice:
+def _advice(campaign: Campaign, target: Sequence[str] | None) -> Advice:
+    wanted = numbers.by_name(target, "--target-error")
     with shown_progress(campaign):
-        return campaign.should_stop(target)
+        return campaign.should_stop(wanted)
+
+
+def _as_record(given: Advice) -> dict[str, Any]:
+    record: dict[str, Any] = {"stop": given.stop, "nats": given.nats, "degrees": given.degrees, "advice": given.text}
+    record |= {"error": given.error, "error_after": given.error_after, "after": given.batch}
+    if given.needed is not None:
+        found = [None if math.isinf(n) else math.ceil(n) for n in given.needed]
+        record["needed"] = dict(zip(("fewest", "about", "most"), found, strict=True))
+    if given.parts:
+        record["outputs"] = {label: _as_record(part) for label, part in given.parts.items()}
+    return record
+
+
+def _learned_of_each(
+    outputs: OutputList, summaries: dict[str, Any], expected: float | None, given: Advice | None
+) -> list[str]:
+    """What is known of each of several outputs, and the advice for all."""
+    lines = [] if expected is None else _wrapped(f"The last choices were expected to teach {expected:.2g} nats each.")
+    for output in outputs.items:
+        advice = None if given is None else given.parts.get(output.label)
+        lines += ["", output.label, *_learned(summaries[output.name], None, advice)]
+    return lines if given is None else [*lines, "", given.text.splitlines()[-1]]
 
 
 def corrections(
@@ -132,7 +156,7 @@ def predict(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Predict the output at the points of a file: mean and standard deviation, noise not included.
+    """Predict each output at the points of a file: mean and standard deviation, noise not included.
 
     \b
     Examples:
@@ -151,14 +175,13 @@ def predict(
     campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
     with shown_progress(campaign):
-        prediction = campaign.predict(values)
-    own = [*campaign.setup.columns, campaign.setup.output_label]
-    columns = [*own, *note_names(own, ["std"])]
-    rows = [
-        [*campaign.setup.cells(point), mean, std]
-        for point, mean, std in zip(values, prediction.mean.tolist(), prediction.std.tolist(), strict=True)
-    ]
-    _deliver(columns, rows, output, comma, shape, last=2)
+        found = campaign.predictions(values)
+    parts = [cells.tolist() for prediction in found.values() for cells in (prediction.mean, prediction.std)]
+    columns = [*campaign.setup.columns]
+    for label, std in campaign.setup.outputs.predicted(found):
+        columns += [label, *note_names([*columns, label], [std])]
+    rows = [[*campaign.setup.cells(point), *cells] for point, *cells in zip(values, *parts, strict=True)]
+    _deliver(columns, rows, output, comma, shape, last=2 * len(found))
 
 
 def best(where: Where = DEFAULT, name: Name = None, shape: Shape = Format.table) -> None:
@@ -173,28 +196,34 @@ def best(where: Where = DEFAULT, name: Name = None, shape: Shape = Format.table)
     with shown_progress(campaign):
         found = campaign.best()
     trial, seen, (low, high) = found.trial, found.observed, found.interval
+    goal = campaign.setup.outputs.goal
+    assert goal is not None
+    outcome, best_outcome = trial.values[goal.name], seen.values[goal.name]
+    others = {name: value for name, value in trial.values.items() if name != goal.name}
     record = {
         "trial": trial.id,
         "inputs": trial.inputs,
-        "outcome": trial.value,
+        "outcome": outcome,
         "predicted": found.value,
         "interval": [low, high],
-        "best_outcome": seen.value,
+        "best_outcome": best_outcome,
         "best_outcome_trial": seen.id,
+        **({"others": others} if others else {}),
     }
     setup = campaign.setup
     width = max(len(label) for label in setup.columns)
     lines = [
-        f"{campaign.setup.goal} {campaign.setup.output_label}: trial {trial.id} is best so far",
+        f"{campaign.setup.goal} {goal.label}: trial {trial.id} is best so far",
         *(
             f"  {label:<{width}}  {cell if isinstance(cell, str) else f'{cell:g}'}"
             for label, cell in zip(setup.columns, setup.cells(trial.x), strict=True)
         ),
-        f"predicted {found.value:.5g} (95 % interval {low:.5g} to {high:.5g}), observed {trial.value:.5g}",
+        f"predicted {found.value:.5g} (95 % interval {low:.5g} to {high:.5g}), observed {outcome:.5g}",
+        *(f"{campaign.setup.outputs.one(name).label} was {value:.5g} there" for name, value in others.items()),
     ]
     if seen.id != trial.id:
         lines += _wrapped(
-            f"Trial {seen.id} had the best outcome, {seen.value:.5g}; as far as the model can tell that was luck."
+            f"Trial {seen.id} had the best outcome, {best_outcome:.5g}; as far as the model can tell that was luck."
         )
     show_record(record, shape, "\n".join(lines))
 
@@ -210,7 +239,7 @@ def score(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Rank the points of a file by the information an experiment there would give, in nats.
+    """Rank the points of a file by the information an experiment there would give, in nats: of all outputs, weighed.
 
     \b
     Example:
@@ -243,13 +272,14 @@ def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
     setup = campaign.setup
     many = len(setup.columns)
     kind = "a pool of candidates" if setup.inputs is None else f"{many:,} input{'s' * (many > 1)}"
-    what = "output" if setup.goal == "learn" else setup.goal
-    lines = [f"Campaign {campaign.name!r}: {kind}, {what} {setup.output_label}", f"  {table.counted(trials)}"]
+    lines = _wrapped(f"Campaign {campaign.name!r}: {kind}, {setup.target}")
+    lines += _wrapped(f"  {table.counted(trials)}")
     pending, at = [trial for trial in trials if trial.state == "asked"], now()
     if pending:
         numbers = ", ".join(str(trial.id) for trial in pending[:8]) + (", ..." if len(pending) > 8 else "")
         lines.append(f"  pending: {numbers}")
         oldest = max(pending, key=lambda trial: age(trial, at))
+        lines += [f"  {t.id} awaits {', '.join(t.awaited)}" for t in pending[:8] if t.results]
         lines.append(f"  the longest for {_age(age(oldest, at))} ({oldest.asked_by})")
         ahead = [trial for trial in pending if age(trial, at) < -_AHEAD]
         if ahead:
@@ -304,7 +334,7 @@ def _wrapped(text: str) -> list[str]:
     import textwrap
 
     width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
-    whole = text.replace(" %", "\xa0%")  # a number and its sign stay on one line
+    whole = text.replace(" %", "\xa0%").replace(" [", "\xa0[")  # a number and its sign, a name and its unit
     return [line.replace("\xa0", " ") for line in textwrap.wrap(whole, width)]
 
 

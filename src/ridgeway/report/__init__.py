@@ -19,7 +19,7 @@ from ridgeway.report.tables import counted
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty
 
-__all__ = ["Content", "Subject", "content", "render", "write"]
+__all__ = ["Content", "Subject", "content", "render", "write", "write_tabs"]
 
 
 def write(
@@ -51,6 +51,12 @@ def write(
     return files.write_text(path, render(source, names, title, history, suggestions))
 
 
+def write_tabs(subjects: Sequence[Subject], path: str | Path, title: str = "Ridgeway report") -> Path:
+    """Write the report of several outputs of one campaign, a tab for each; that of one has no tabs."""
+    labels = [about.output for about in subjects]
+    return files.write_text(path, page([content(about, title=title) for about in subjects], labels))
+
+
 def render(
     source: Belief | ActiveLearner | Subject,
     names: Sequence[str] | None = None,
@@ -59,7 +65,7 @@ def render(
     suggestions: int = 4,
 ) -> str:
     """The report as text; arguments as for :func:`write`."""
-    return page(content(source, names, title, history, suggestions))
+    return page([content(source, names, title, history, suggestions)])
 
 
 def content(

@@ -14,10 +14,47 @@
   const flat = plots.filter((plot) => !surfaces.includes(plot));
   const current = () => (darkness.matches ? themes.dark : themes.light);
 
-  drawAll(current()).then(() => { document.documentElement.dataset.drawn = String(plots.length); });
-  darkness.addEventListener("change", () => drawAll(current()));
+  // Each output has a tab; a plot that nobody sees has no width, so it is drawn when its tab is shown.
+  const tabs = [...document.querySelectorAll("[role=tab]")];
+  const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
+  const show = (tab) => {
+    for (const other of tabs) {
+      other.setAttribute("aria-selected", String(other === tab));
+      other.tabIndex = other === tab ? 0 : -1;
+      panelOf(other).hidden = other !== tab;
+    }
+    return Promise.all([...panelOf(tab).querySelectorAll(".plot")].map((plot) => draw(plot, current())));
+  };
+  const keys = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 };
+  const reach = (event) => {
+    const i = tabs.indexOf(event.currentTarget), n = tabs.length;
+    const next = event.key === "Home" ? 0 : event.key === "End" ? n - 1 : event.key in keys ? (i + keys[event.key] + n) % n : null;
+    if (next === null) return;
+    event.preventDefault();
+    tabs[next].focus();
+    show(tabs[next]);
+  };
+  // A link to a section opens its tab.
+  const linked = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const panel = target && target.closest("[role=tabpanel]");
+    return panel && tabs.find((tab) => panelOf(tab) === panel);
+  };
+  for (const tab of tabs) {
+    tab.addEventListener("click", () => show(tab));
+    tab.addEventListener("keydown", reach);
+  }
+  window.addEventListener("hashchange", () => {
+    const tab = linked();
+    if (tab && panelOf(tab).hidden) show(tab).then(() => document.getElementById(location.hash.slice(1)).scrollIntoView());
+  });
+
+  const began = tabs.length ? show(linked() || tabs[0]) : drawAll(current());
+  began.then(() => { document.documentElement.dataset.drawn = String(plots.length); });
+  const drawSeen = () => plots.filter((plot) => plot.offsetParent).forEach((plot) => draw(plot, current()));
+  darkness.addEventListener("change", drawSeen);
   window.addEventListener("beforeprint", () => flat.forEach((plot) => draw(plot, themes.light, onPaper)));
-  window.addEventListener("afterprint", () => drawAll(current()));
+  window.addEventListener("afterprint", drawSeen);
 
   // A canvas cannot be drawn anew in time for paper: a picture of each surface is kept for it.
   const keep = async (plot) => {

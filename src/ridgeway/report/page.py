@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
@@ -18,12 +19,15 @@ from ridgeway.plots.theme import template
 from ridgeway.report.content import Content
 
 
-def page(content: Content) -> str:
-    """The page; it needs no network."""
-    drawn = _figures(content)
+def page(contents: Sequence[Content], labels: Sequence[str] = ()) -> str:
+    """The page; it needs no network. Several contents have a tab each, with these ``labels``."""
+    names = labels or [""] * len(contents)
+    several = len(contents) > 1
+    tabs = [Tab(c, name, f"{i + 1}-" * several) for i, (c, name) in enumerate(zip(contents, names, strict=True))]
+    drawn = {f"{tab.prefix}{key}": figure for tab in tabs for key, figure in _figures(tab.content).items()}
     return _rendered(
         "page.html",
-        content,
+        tabs,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         style=_raw(_text("page.css")),
         script=_raw(_text("page.js")),
@@ -32,6 +36,15 @@ def page(content: Content) -> str:
         figures=_json(drawn),
         themes=_json(themes()),
     )
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A content among several on one page: what its tab is called, and what its names begin with."""
+
+    content: Content
+    label: str = ""
+    prefix: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,8 @@ class Parts:
 
 def parts(content: Content) -> Parts:
     """What :func:`page` shows, without the page around it."""
-    return Parts(_rendered("summary.html", content), _rendered("sections.html", content), _figures(content))
+    tabs = [Tab(content)]
+    return Parts(_rendered("summary.html", tabs), _rendered("sections.html", tabs), _figures(content))
 
 
 def themes() -> dict[str, Any]:
@@ -54,7 +68,7 @@ def themes() -> dict[str, Any]:
     return dict(json.loads(json.dumps(looks, default=_as_json)))
 
 
-def _rendered(name: str, content: Content, **more: Any) -> str:
+def _rendered(name: str, tabs: Sequence[Tab], **more: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_text),
         autoescape=True,
@@ -63,8 +77,8 @@ def _rendered(name: str, content: Content, **more: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["breakable"] = _breakable
-    heights = {picture.key: (picture.figure.layout.height or 420) for picture in content.pictures if picture.figure}
-    return environment.get_template(name).render(content=content, heights=heights, **more)
+    environment.filters["height"] = lambda picture: picture.figure.layout.height or 420
+    return environment.get_template(name).render(tabs=tabs, tab=tabs[0], content=tabs[0].content, **more)
 
 
 def _text(name: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ridgeway.campaign.campaign import Campaign
+from ridgeway.campaign.outputs import OutputList
 from ridgeway.campaign.store import acting_for
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import CampaignError
@@ -23,20 +24,29 @@ def act(campaign: Campaign, name: str, said: Said) -> Answer:
 
 def _tell(campaign: Campaign, said: Said) -> Answer:
     """The outcome of a trial; one that is far from its prediction comes back with a question first."""
-    trial, value, sigma, inputs = said.trial, said.number("value"), said.number("sigma"), said.settings("inputs")
-    if value is None:
-        raise CampaignError(f"{campaign.setup.output_label} is empty: write what trial {trial} gave")
+    trial, inputs, outputs = said.trial, said.settings("inputs"), campaign.setup.outputs
+    values, sigmas = said.by_output("value", outputs), said.by_output("sigma", outputs)
+    if not values:
+        raise CampaignError(f"{' and '.join(outputs.labels)} {_are(outputs)} empty: write what trial {trial} gave")
     if not said.sure:
-        found = campaign.surprise(trial, value, sigma, inputs)
-        if found is not None:
-            return {"surprise": f"{found.sentence(f'Trial {trial}')}."}
-    note = said.text("note")
-    campaign.tell(trial, value, sigma, inputs, {"note": note} if note else None)
-    return {"message": f"Trial {trial}: {value:.10g} is recorded.", "undo": _taken_back(trial)}
+        found = campaign.surprises(trial, values, sigmas, inputs)
+        if found:
+            return {"surprise": " ".join(f"{s.sentence(_named(trial, n, outputs))}." for n, s in found.items())}
+    before, note = _trial(campaign, trial), said.text("note")
+    campaign.tell(trial, values, sigmas, inputs, {"note": note} if note else None)
+    after = _trial(campaign, trial)
+    rest = f" {', '.join(after.awaited)} can follow." if after.state == "asked" else ""
+    new = [name for name in values if name not in before.results]
+    message = f"Trial {trial}: {_shown(values, outputs)} is recorded.{rest}"
+    return {"message": message, "undo": _taken_back(trial, new)}
 
 
 def _fail(campaign: Campaign, said: Said) -> Answer:
+    before = _trial(campaign, said.trial)
     campaign.fail(said.trial, said.text("reason") or "failed")
+    if before.results:
+        message = f"Trial {said.trial} is done: {', '.join(before.awaited)} will not come."
+        return {"message": message, "undo": _taken_back(said.trial, list(before.awaited))}
     return {"message": f"Trial {said.trial} is recorded as failed.", "undo": _taken_back(said.trial)}
 
 
@@ -54,21 +64,22 @@ def _abandon_many(campaign: Campaign, said: Said) -> Answer:
 
 
 def _reopen(campaign: Campaign, said: Said) -> Answer:
-    campaign.reopen(said.trial, said.text("reason") or _MISTAKE)
+    campaign.reopen(said.trial, said.text("reason") or _MISTAKE, said.words("outputs"))
     return {"message": f"Trial {said.trial} is pending again."}
 
 
 def _correct(campaign: Campaign, said: Said) -> Answer:
     """Another value, or none, for a trial that has an outcome; the old one stays in the history."""
-    trial, before = said.trial, _trial(campaign, said.trial)
-    discard = said.has("discard")
-    value = None if discard else said.number("value")
-    if value is None and not discard:
-        raise CampaignError(f"{campaign.setup.output_label} is empty: write what is right about trial {trial}")
-    campaign.correct(trial, value, said.text("reason"), None if discard else said.number("sigma"))
+    trial, before, outputs = said.trial, _trial(campaign, said.trial), campaign.setup.outputs
+    discard, given = said.has("discard"), said.by_output("value", outputs)
+    if not given and not discard:
+        labels = " and ".join(outputs.labels)
+        raise CampaignError(f"{labels} {_are(outputs)} empty: write what is right about trial {trial}")
+    sigmas = said.by_output("sigma", outputs)
+    campaign.correct(trial, None if discard else given, said.text("reason"), None if discard else sigmas or None)
     undo: Answer = {"action": "correct", "trial": trial, "reason": "the correction was a mistake"}
-    undo |= {"discard": True} if before.value is None else {"value": before.value, "sigma": before.sigma}
-    words = "has no value" if discard else f"is {value:.10g}"
+    undo |= {"discard": True} if not before.values else _as_fields(before, outputs)
+    words = "has no value" if discard else f"is {_shown(given, outputs)}"
     return {"message": f"Trial {trial} {words} now; the old entry stays in the history.", "undo": undo}
 
 
@@ -90,8 +101,30 @@ def asked(numbers: list[int]) -> Answer:
     }
 
 
-def _taken_back(trial: int) -> Answer:
-    return {"action": "reopen", "trial": trial, "reason": _MISTAKE}
+def _taken_back(trial: int, outputs: Sequence[str] = ()) -> Answer:
+    """The way back from results of some outputs, or from all that became of a trial."""
+    return {"action": "reopen", "trial": trial, "reason": _MISTAKE, "outputs": list(outputs)}
+
+
+def _as_fields(trial: Trial, outputs: OutputList) -> Answer:
+    """What a page would say to record the results that a trial has."""
+    if outputs.only is not None:
+        return {"value": trial.value, "sigma": trial.sigma}
+    sigmas = {name: found.sigma for name, found in trial.results.items() if found.sigma is not None}
+    return {"value": trial.values, "sigma": sigmas}
+
+
+def _shown(values: Mapping[str, float], outputs: OutputList) -> str:
+    """Results in words: by name, where there are several outputs."""
+    return ", ".join(f"{v:.10g}" if outputs.only else f"{name} {v:.10g}" for name, v in values.items())
+
+
+def _named(trial: int, name: str, outputs: OutputList) -> str:
+    return f"Trial {trial}" if outputs.only else f"Trial {trial}, {name}"
+
+
+def _are(outputs: OutputList) -> str:
+    return "is" if outputs.only else "are"
 
 
 def _trial(campaign: Campaign, number: int) -> Trial:

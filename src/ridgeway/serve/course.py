@@ -9,17 +9,17 @@ import plotly.graph_objects as go
 
 from ridgeway import plots
 from ridgeway.belief.directions import UnavailableError
-from ridgeway.campaign.replay import observed
-from ridgeway.campaign.setup import Setup
+from ridgeway.campaign.belief_chain import observed
+from ridgeway.campaign.outputs import Output
 from ridgeway.campaign.trial import Trial
 from ridgeway.plots.theme import BLUE, figure
 from ridgeway.report.content import Section, picture
 
 
-def course(setup: Setup, trials: Sequence[Trial]) -> Section:
+def course(output: Output, trials: Sequence[Trial]) -> Section:
     """Two pictures that need no fit."""
     drawn = (
-        picture("outcomes", "Outcomes", "Each outcome, in the order they came.", lambda: _outcomes(setup, trials)),
+        picture("outcomes", "Outcomes", "Each outcome, in the order they came.", lambda: _outcomes(output, trials)),
         picture(
             "expected",
             "What each experiment was expected to teach",
@@ -30,14 +30,14 @@ def course(setup: Setup, trials: Sequence[Trial]) -> Section:
     return Section("course", "The campaign so far", "", drawn)
 
 
-def _outcomes(setup: Setup, trials: Sequence[Trial]) -> go.Figure:
-    seen = observed(trials)
+def _outcomes(output: Output, trials: Sequence[Trial]) -> go.Figure:
+    seen = observed(trials, output.name)
     if not seen:
         raise UnavailableError("there are no outcomes yet")
-    values, called = np.array([t.value for t in seen], dtype=float), [f"trial {t.id}" for t in seen]
-    if setup.goal == "learn":
-        return plots.outcomes(values, called, setup.output_label)
-    return plots.best_so_far(values, "maximize" if setup.goal == "maximize" else "minimize", called, setup.output_label)
+    values, called = np.array([t.values[output.name] for t in seen]), [f"trial {t.id}" for t in seen]
+    if output.goal == "learn":
+        return plots.outcomes(values, called, output.label)
+    return plots.best_so_far(values, "maximize" if output.goal == "maximize" else "minimize", called, output.label)
 
 
 def _expected(trials: Sequence[Trial]) -> go.Figure:

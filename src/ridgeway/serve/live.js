@@ -84,15 +84,23 @@
 
   // -- questions -----------------------------------------------------------------------------
 
-  const ask = ({ title, text = "", value = null, reason = null, yes, other = null, needed = false }) => new Promise((done) => {
+  // A field for the result of an output; its name says which one.
+  const field = (name, { name: output, label }, start = "") => {
+    const made = element("label", undefined, name);
+    const input = Object.assign(element("input"), { name, inputMode: "decimal", autocomplete: "off", spellcheck: false, value: start });
+    input.dataset.output = output;
+    made.append(element("span", label), " ", input);
+    return made;
+  };
+  const typed = (place, name) => Object.fromEntries([...place.querySelectorAll(`[name=${name}]`)].map((input) => [input.dataset.output, input.value]));
+  const ask = ({ title, text = "", values = [], reason = null, yes, other = null, needed = false }) => new Promise((done) => {
     const dialog = $("question");
     $("question-title").textContent = title;
     $("question-text").textContent = text;
-    for (const [key, field] of [["value", value], ["reason", reason]]) {
-      $(`question-${key}-label`).hidden = field === null;
-      $(`question-${key}`).value = field ? field.start || "" : "";
-      $(`question-${key}-label`).firstElementChild.textContent = field ? field.label : "";
-    }
+    $("question-values").replaceChildren(...values.map(([output, start]) => field("right", output, start)));
+    $("question-reason-label").hidden = reason === null;
+    $("question-reason").value = "";
+    $("question-reason-label").firstElementChild.textContent = reason ? reason.label : "";
     $("question-reason").required = needed;
     const [first, second] = dialog.querySelectorAll("button");
     first.textContent = yes;
@@ -100,14 +108,19 @@
     second.textContent = other || "";
     dialog.returnValue = "no";
     dialog.addEventListener("close", () => done({
-      choice: dialog.returnValue, value: $("question-value").value, reason: $("question-reason").value,
+      choice: dialog.returnValue, value: typed($("question-values"), "right"), reason: $("question-reason").value,
     }), { once: true });
     dialog.showModal();
-    if (value === null && reason === null) dialog.querySelector("[value=no]").focus(); // Enter pressed twice takes nothing
+    if (values.length === 0 && reason === null) dialog.querySelector("[value=no]").focus(); // Enter pressed twice takes nothing
   });
 
-  const failed = async (trial) => {
-    const said = await ask({ title: `Trial ${trial} failed`, reason: { label: "Why" }, yes: "Record the failure" });
+  const failed = async ({ trial, awaited, known }) => {
+    const some = Object.keys(known).length > 0;
+    const said = await ask({
+      title: some ? `Trial ${trial}: no more will come` : `Trial ${trial} failed`,
+      text: some ? `It keeps what it has, and will have no ${awaited.join(", ")}.` : "",
+      reason: { label: "Why" }, yes: some ? "No more will come" : "Record the failure",
+    });
     if (said.choice === "yes") send("fail", { trial, reason: said.reason });
   };
   const abandoned = async (trial) => {
@@ -120,11 +133,18 @@
   const corrected = async (row) => {
     const said = await ask({
       title: `Correct trial ${row.trial}`, text: "What stands there now stays in the history.",
-      value: { label: state.output, start: row.value }, reason: { label: "Why (needed)" }, needed: true,
-      yes: "Correct it", other: "It has no value",
+      values: state.outputs.filter(({ name }) => !row.awaited.includes(name)).map((output) => [output, row.values[output.name]]),
+      reason: { label: "Why (needed)" }, needed: true, yes: "Correct it", other: "It has no value",
     });
     if (said.choice === "yes") send("correct", { trial: row.trial, value: said.value, reason: said.reason });
     if (said.choice === "other") send("correct", { trial: row.trial, discard: true, reason: said.reason });
+  };
+  const added = async (row) => {
+    const lacking = state.outputs.filter(({ name }) => row.awaited.includes(name));
+    const said = await ask({
+      title: `Add to trial ${row.trial}`, text: "What it has stays as it is.", values: lacking.map((output) => [output, ""]), yes: "Record",
+    });
+    if (said.choice === "yes") send("tell", { trial: row.trial, value: said.value });
   };
   const takenBack = async (row) => {
     const said = await ask({
@@ -145,31 +165,50 @@
       event.preventDefault();
       const button = form.querySelector(".main");
       button.disabled = true;
-      const { value, sigma, note } = form.elements;
+      const fields = [...form.querySelectorAll("[name=value]")];
       const next = card.nextElementSibling || card.previousElementSibling;
-      const done = await send("tell", { trial: item.trial, value: value.value, sigma: sigma.value, note: note.value });
+      const empty = fields.filter((input) => !input.value.trim()).map((input) => input.dataset.output);
+      const done = await send("tell", { trial: item.trial, value: typed(form, "value"), sigma: typed(form, "sigma"), note: form.elements.note.value });
       button.disabled = false;
-      if (!done) { value.focus(); return; }
-      value.value = "";
-      (next ? next.querySelector("[name=value]") : $("n")).focus(); // the next result can be typed at once
+      if (!done) { (fields.find((input) => input.value.trim()) || fields[0]).focus(); return; }
+      const now = [...form.querySelectorAll("[name=value]")]; // the page may have been brought up to date meanwhile
+      for (const input of [...now, ...form.querySelectorAll("[name=sigma], [name=note]")]) input.value = "";
+      const rest = now.find((input) => empty.includes(input.dataset.output));
+      (rest || (next && next.querySelector("[name=value]")) || $("n")).focus(); // the next result can be typed at once
     });
-    form.elements.fail.addEventListener("click", () => failed(item.trial));
+    form.elements.fail.addEventListener("click", () => failed(state.pending.find(({ trial }) => trial === item.trial)));
     form.elements.abandon.addEventListener("click", () => abandoned(item.trial));
     return card;
   };
   const fillCard = (card, item) => {
     card.querySelector("h3").textContent = `Trial ${item.trial}`;
     card.querySelector("dl").replaceChildren(...item.inputs.flatMap(([name, cell]) => [element("dt", name), element("dd", cell)]));
-    card.querySelector(".value span").textContent = state.output;
+    const form = card.querySelector("form");
+    const awaited = state.outputs.filter(({ name }) => item.awaited.includes(name));
+    const before = { ...typed(form, "value") }, noise = { ...typed(form, "sigma") };
+    const focus = form.contains(document.activeElement) ? document.activeElement.dataset.output : null;
+    const known = state.outputs.filter(({ name }) => name in item.known).map(({ name, label }) => {
+      const line = element("p", `${label} `, "known");
+      line.append(element("b", item.known[name]));
+      return line;
+    });
+    form.querySelector(".values").replaceChildren(...known, ...awaited.map((output) => field("value", output, before[output.name] || "")));
+    form.querySelector(".sigmas").replaceChildren(...awaited.map(({ name, label }) =>
+      field("sigma", { name, label: `Standard deviation of ${state.outputs.length > 1 ? `the noise of ${label}` : "its noise"}, if known` }, noise[name] || "")));
+    const again = focus && [...form.querySelectorAll("[name=value]")].find((input) => input.dataset.output === focus);
+    if (again) again.focus({ preventScroll: true });
+    form.elements.fail.textContent = known.length ? "No more will come …" : "It failed …";
+    form.elements.abandon.hidden = known.length > 0;
     card.querySelector(".who").textContent = `Asked for by ${item.by}${item.at ? `, ${moment(item.at)}` : ""}`;
   };
   const showPending = () => {
     const now = new Map(state.pending.map((item) => [item.trial, item]));
     for (const [trial, card] of cards) {
       if (now.has(trial)) continue;
-      const typed = card.querySelector("[name=value]").value.trim();
+      const lost = Object.values(typed(card, "value")).filter((text) => text.trim()).join(", ");
       const row = state.results.find((result) => result.trial === trial);
-      if (typed && row) message(`Trial ${trial} is settled (${row.value || row.state}, by ${row.by}). You had typed ${typed}.`, { wrong: true });
+      const found = row && Object.values(row.values).join(", ");
+      if (lost && row) message(`Trial ${trial} is settled (${found || row.state}, by ${row.by}). You had typed ${lost}.`, { wrong: true });
       card.remove();
       cards.delete(trial);
     }
@@ -177,7 +216,7 @@
     for (const item of state.pending) {
       const card = cards.get(item.trial) || makeCard(item);
       cards.set(item.trial, card);
-      const text = JSON.stringify(item) + state.output;
+      const text = JSON.stringify([item, state.outputs]);
       if (card.dataset.shown !== text) { fillCard(card, item); card.dataset.shown = text; }
       const place = before ? before.nextElementSibling : $("cards").firstElementChild;
       if (place !== card) $("cards").insertBefore(card, place); // a card in its place keeps the focus
@@ -190,16 +229,16 @@
 
   const words = { told: "", attached: "attached", failed: "failed", abandoned: "given up" };
   const showResults = () => {
-    const { results, columns, output } = state;
+    const { results, columns, outputs } = state;
     $("some").textContent = results.length === 0 ? "There are none yet."
       : results.length < state.settled ? `The latest ${results.length} of ${state.settled}; the file has all.` : "The latest first.";
-    const names = ["trial", output, "", "remarks", ...columns, "when", "by"];
+    const names = ["trial", ...outputs.map(({ label }) => label), "", "remarks", ...columns, "when", "by"];
     $("head").replaceChildren(...names.map((name) => Object.assign(element("th", name), { scope: "col" })));
     $("rows").replaceChildren(...results.map((row) => {
       const line = element("tr", undefined, row.state);
       const head = Object.assign(element("th", String(row.trial)), { scope: "row" });
       const remarks = element("td", undefined, "words");
-      for (const [text, kind] of [[words[row.state], "mark"], [row.suspect && "does not fit the others", "mark suspect"]]) {
+      for (const [text, kind] of [[words[row.state], "mark"], [row.suspect && `${outputs.length > 1 ? `${row.suspect} ` : ""}does not fit the others`, "mark suspect"]]) {
         if (text) remarks.append(element("span", text, kind), " ");
       }
       remarks.append([row.reason, row.sigma && `sigma ${row.sigma}`, row.notes, row.corrected].filter(Boolean).join("; "));
@@ -213,8 +252,9 @@
         actions.append(button);
       };
       if (row.state !== "abandoned") act("correct", corrected);
+      if (row.awaited.length && ["told", "attached"].includes(row.state)) act("add", added);
       if (row.state !== "attached") act("take back", takenBack);
-      line.append(head, element("td", row.short), actions, remarks, ...row.cells.map((cell) => element("td", cell)), element("td", moment(row.at)), element("td", row.by));
+      line.append(head, ...row.short.map((cell) => element("td", cell)), actions, remarks, ...row.cells.map((cell) => element("td", cell)), element("td", moment(row.at)), element("td", row.by));
       return line;
     }));
     $("history").hidden = state.changes.length === 0;
@@ -238,7 +278,7 @@
   const showState = () => {
     document.title = state.pending.length ? `(${state.pending.length}) ${state.name}` : state.name;
     $("name").textContent = state.name;
-    $("counted").textContent = `${state.goal === "learn" ? "output" : state.goal} ${state.output}: ${state.counted}`;
+    $("counted").textContent = `${state.target}: ${state.counted}`;
     showPending();
     keepingFocus(showResults);
     document.documentElement.dataset.state = latest.state || "";
@@ -252,11 +292,46 @@
   const plots = () => [...document.querySelectorAll("#sections .plot")];
   const draw = (plot) => RidgewayFigures.draw(plot, figures[plot.dataset.figure], darkness.matches ? themes.dark : themes.light);
 
-  const showReport = async (report) => {
-    figures = report.figures;
+  // One output at a time is shown; which one is remembered.
+  let newest = null;
+  const chosen = () => newest.outputs.find(({ label }) => label === remembered("ridgeway-output")) || newest.outputs[0];
+  const choose = (label) => { remembered("ridgeway-output", label); return showOutput(label); };
+  const turns = { ArrowLeft: -1, ArrowRight: 1 };
+  const showChooser = (now) => {
+    const labels = newest.outputs.map(({ label }) => label);
+    const focus = $("outputs").contains(document.activeElement);
+    $("outputs").hidden = labels.length < 2;
+    $("outputs").replaceChildren(...labels.map((label, i) => {
+      const tab = Object.assign(element("button", label), { type: "button", id: `output-tab-${i}`, tabIndex: label === now ? 0 : -1 });
+      tab.setAttribute("role", "tab");
+      tab.setAttribute("aria-controls", "output");
+      tab.setAttribute("aria-selected", String(label === now));
+      tab.addEventListener("click", () => choose(label));
+      tab.addEventListener("keydown", (event) => {
+        const to = event.key === "Home" ? 0 : event.key === "End" ? labels.length - 1 : event.key in turns ? (i + turns[event.key] + labels.length) % labels.length : null;
+        if (to === null) return;
+        event.preventDefault();
+        choose(labels[to]);
+        $("outputs").children[to].focus();
+      });
+      return tab;
+    }));
+    const selected = $("outputs").querySelector("[aria-selected=true]");
+    if (focus && selected) selected.focus({ preventScroll: true });
+    if (labels.length > 1) { $("output").setAttribute("role", "tabpanel"); $("output").setAttribute("aria-labelledby", selected.id); }
+  };
+
+  const showReport = (report) => {
+    newest = report;
     $("advice").hidden = !report.advice;
     $("advice-text").textContent = report.advice || "";
     $("unknown").hidden = true;
+    return showOutput(chosen().label);
+  };
+  const showOutput = async (label) => {
+    const report = newest.outputs.find((output) => output.label === label);
+    showChooser(label);
+    figures = report.figures;
     const open = new Set([...document.querySelectorAll("#sections details[open]")].map((d) => d.parentElement.querySelector("h3").textContent));
     const old = new Map(plots().map((plot) => [plot.dataset.figure, plot]));
     const made = document.createElement("template");
@@ -281,6 +356,7 @@
     });
     $("contents").replaceChildren(...[...$("contents").children].slice(0, 3), ...links);
     for (const plot of plots()) {
+      if (figures !== report.figures) return; // another one was chosen meanwhile
       if (figures[plot.dataset.figure].layout.scene && !plot.dataset.turns) {
         plot.dataset.turns = "yes";
         RidgewayFigures.turnable(plot);
@@ -288,6 +364,7 @@
       await draw(plot);
     }
     document.documentElement.dataset.report = shown.report;
+    document.documentElement.dataset.output = label;
   };
   darkness.addEventListener("change", () => plots().forEach(draw));
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ridgeway.campaign.outputs import OutputList
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers
 
@@ -68,6 +69,17 @@ class Said:
             return None
         return _number(value, name)
 
+    def by_output(self, name: str, outputs: OutputList) -> dict[str, float]:
+        """Numbers by output: a field with one for each, or a number where there is one output; empty ones left out."""
+        value = self._fields.get(name)
+        given = value if isinstance(value, dict) else {} if outputs.only is None and value is None else {None: value}
+        found: dict[str, float] = {}
+        for output, one in given.items():
+            if one is not None and not (isinstance(one, str) and not one.strip()):
+                known = outputs.one(output).name
+                found[known] = _number(one, name if output is None else known)
+        return found
+
     def text(self, name: str) -> str:
         """Words; empty where there are none."""
         value = self._fields.get(name)
@@ -76,6 +88,13 @@ class Said:
         if not isinstance(value, str) or len(value) > _LONGEST:
             raise CampaignError(f"{name} must be text of at most {_LONGEST:,} characters")
         return "".join(c if c.isprintable() else " " for c in value).strip()
+
+    def words(self, name: str) -> list[str]:
+        """Several words; none where the field is not there."""
+        value = self._fields.get(name, [])
+        if not isinstance(value, list) or len(value) > _MOST or not all(isinstance(word, str) for word in value):
+            raise CampaignError(f"{name} must be at most {_MOST} words")
+        return value
 
     def numbers(self, name: str) -> list[int]:
         """Numbers of trials."""

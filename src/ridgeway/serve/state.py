@@ -9,7 +9,7 @@ from ridgeway.campaign import corrections, table
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.corrections import Entry
 from ridgeway.campaign.setup import Setup
-from ridgeway.campaign.trial import OBSERVED, Trial
+from ridgeway.campaign.trial import Trial
 
 _RESULTS = 200  # trials with an outcome that a page lists, the latest
 _CHANGES = 50  # corrections, the latest
@@ -19,33 +19,41 @@ _COLUMNS = 8  # inputs of a result that are listed
 def state(campaign: Campaign) -> dict[str, Any]:
     """Everything but the pictures, ready for JSON."""
     setup, trials = campaign.setup, campaign.all_trials()
-    summary, log = campaign.summary() or {}, campaign.corrections
+    outputs, log = setup.outputs, campaign.corrections
+    summaries = {name: campaign.summary(name) or {} for name in outputs.names}
     pending = [trial for trial in trials if trial.state == "asked"]
     settled = sorted((t for t in trials if t.sequence is not None), key=lambda t: -(t.sequence or 0))
-    columns = _columns(setup, summary)
-    suspects = {suspect["trial"] for suspect in summary.get("suspects", ())}
+    columns = _columns(setup, list(summaries.values()))
+    suspects: dict[int, list[str]] = {}
+    for name, summary in summaries.items():
+        for suspect in summary.get("suspects", ()):
+            suspects.setdefault(suspect["trial"], []).append(name)
     return {
         "name": campaign.name,
         "goal": setup.goal,
-        "output": setup.output_label,
+        "target": setup.target,
+        "outputs": [{"name": output.name, "label": output.label} for output in outputs.items],
         "counted": table.counted(trials),
-        "observed": sum(trial.state in OBSERVED for trial in trials),
+        "observed": sum(bool(trial.values) for trial in trials),
         "pending": _pending(setup, pending),
         "columns": [setup.columns[j] for j in columns],
         "results": _results(setup, settled[:_RESULTS], columns, corrections.by_trial(log), suspects),
         "settled": len(settled),
         "changes": _changes(log),
-        "fitted": summary.get("observations", 0),
+        "fitted": min(summary.get("observations", 0) for summary in summaries.values()),
     }
 
 
 def _pending(setup: Setup, trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """What is to be done: number, inputs and notes in the order of the sheet that is filled in by hand."""
     head, rows = table.to_fill_in(setup, trials)
+    many = len(setup.outputs.names)
     return [
         {
             "trial": trial.id,
-            "inputs": [[name, shown(cell)] for name, cell in zip(head[1:-1], row[1:-1], strict=True)],
+            "inputs": [[name, shown(cell)] for name, cell in list(zip(head, row, strict=True))[1:-many]],
+            "known": {name: shown(value) for name, value in trial.values.items()},
+            "awaited": list(trial.awaited),
             "by": trial.asked_by or "",
             "at": trial.asked_at or "",
         }
@@ -54,31 +62,43 @@ def _pending(setup: Setup, trials: Sequence[Trial]) -> list[dict[str, Any]]:
 
 
 def _results(
-    setup: Setup, trials: Sequence[Trial], columns: Sequence[int], changed: dict[int, str], suspects: set[int]
+    setup: Setup,
+    trials: Sequence[Trial],
+    columns: Sequence[int],
+    changed: dict[int, str],
+    suspects: dict[int, list[str]],
 ) -> list[dict[str, Any]]:
     return [
         {
             "trial": trial.id,
             "state": trial.state,
             "value": "" if trial.value is None else shown(trial.value),
-            "short": "–" if trial.value is None else f"{trial.value:.6g}",
-            "sigma": "" if trial.sigma is None else shown(trial.sigma),
+            "values": {name: shown(value) for name, value in trial.values.items()},
+            "short": [f"{trial.values[name]:.6g}" if name in trial.values else "–" for name in setup.outputs.names],
+            "sigma": _sigmas(setup, trial),
+            "awaited": list(trial.awaited),
             "reason": trial.reason or "",
             "notes": "; ".join(f"{key}: {text}" for key, text in (trial.notes or {}).items()),
             "cells": [shown(cell) for cell in _chosen(setup.cells(trial.x), columns)],
             "by": trial.settled_by or "",
             "at": trial.settled_at or "",
             "corrected": changed.get(trial.id, ""),
-            "suspect": trial.id in suspects,
+            "suspect": ", ".join(suspects.get(trial.id, ())),
         }
         for trial in trials
     ]
 
 
-def _columns(setup: Setup, summary: dict[str, Any]) -> list[int]:
-    """Places of the columns that are listed: those that matter most, as far as that is known, in their own order."""
-    ranked = [name for name, _ in summary.get("inputs", ())]
-    order = sorted(range(len(setup.columns)), key=lambda j: _rank(ranked, setup.columns[j]))
+def _sigmas(setup: Setup, trial: Trial) -> str:
+    """The known standard deviations of the noise, by output where there are several."""
+    known = {name: found.sigma for name, found in trial.results.items() if found.sigma is not None}
+    return ", ".join(shown(s) if setup.outputs.only else f"{name} {shown(s)}" for name, s in known.items())
+
+
+def _columns(setup: Setup, summaries: Sequence[dict[str, Any]]) -> list[int]:
+    """Places of the columns that are listed: those that matter most to any output, as far as known, in their order."""
+    ranks = [[name for name, _ in summary.get("inputs", ())] for summary in summaries]
+    order = sorted(range(len(setup.columns)), key=lambda j: min(_rank(one, setup.columns[j]) for one in ranks))
     return sorted(order[:_COLUMNS])
 
 

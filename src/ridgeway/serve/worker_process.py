@@ -13,11 +13,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ridgeway.campaign.campaign import Campaign
 from ridgeway.campaign.store import acting_for
 from ridgeway.errors import CampaignError, NumericalError
+
+if TYPE_CHECKING:
+    from ridgeway.report.subject import Subject
 
 Job = dict[str, Any]
 _LEFT_OUT = ("next", "data", "reproduce")  # sections of the report that a live page has otherwise
@@ -25,16 +28,22 @@ _LEFT_OUT = ("next", "data", "reproduce")  # sections of the report that a live 
 
 def report(campaign: Campaign, job: Job) -> Job:
     """The report of what is known now, in parts, with advice; a new fit is kept for everybody."""
+    version = campaign.version().outcomes  # before the data are read: newer data at worst are reported once more
+    advice = campaign.should_stop()
+    found = [_of_output(campaign, subject) for subject in campaign.report_subjects(suggestions=0)]
+    return {"version": version, "advice": str(advice), "stop": bool(advice), "outputs": found}
+
+
+def _of_output(campaign: Campaign, subject: Subject) -> Job:
+    """What is known of one output."""
     from ridgeway import report as reports
     from ridgeway.report.page import parts
     from ridgeway.serve.course import course
 
-    version = campaign.version().outcomes  # before the data are read: newer data at worst are reported once more
-    advice = campaign.should_stop()
-    content = reports.content(campaign.report_subject(suggestions=0), title=campaign.name)
+    output, content = campaign.setup.outputs.one(subject.output), reports.content(subject, title=campaign.name)
     sections = [section for section in content.sections if section.key not in _LEFT_OUT]
-    content = replace(content, sections=(course(campaign.setup, campaign.all_trials()), *sections))
-    return {"version": version, "advice": str(advice), "stop": bool(advice), **asdict(parts(content))}
+    content = replace(content, sections=(course(output, campaign.all_trials()), *sections))
+    return {"label": output.label, **asdict(parts(content))}
 
 
 def ask(campaign: Campaign, job: Job) -> Job:

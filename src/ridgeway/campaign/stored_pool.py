@@ -1,0 +1,62 @@
+"""The pool of a campaign: its points, and columns of text that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ridgeway.campaign.results import Result
+from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
+from ridgeway.campaign.store import Store
+from ridgeway.errors import CampaignError
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.active.pool import Pool
+
+
+@dataclass(frozen=True)
+class StoredPool:
+    """Points to choose from with their labels; a campaign with inputs that vary freely has neither."""
+
+    points: Pool | None = None
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, store: Store, setup: Setup) -> StoredPool:
+        """As the database has it."""
+        if setup.pool is None:
+            return cls()
+        content, labels = store.pool()
+        return cls(pool_from_bytes(content, setup.pool), labels)
+
+    def labels_of(self, x: Array) -> dict[str, str]:
+        """The words that go with a point ``(k,)``."""
+        if self.points is None or not self.labels:
+            return {}
+        row = int(self.points.index_of(x[None])[0])
+        return {key: column[row] for key, column in self.labels.items()}
+
+    def check(self, rows: Sequence[Result]) -> None:
+        """Raise for experiments that are not at its points."""
+        if self.points is None:
+            return
+        strange = np.flatnonzero(self.points.index_of(np.stack([np.asarray(row.x) for row in rows])) < 0)
+        if strange.size:
+            raise CampaignError(f"{rows[strange[0]].where} is no point of the pool (allow it with --outside)")
+
+
+def stored(
+    setup: Setup, space: Any, labels: Mapping[str, Sequence[str]] | None
+) -> tuple[bytes, dict[str, list[str]]] | None:
+    """The points and labels of a new campaign's pool as a database holds them; ``None`` where there is no pool."""
+    if setup.pool is None:
+        return None
+    carried = {key: [str(cell) for cell in column] for key, column in (labels or {}).items()}
+    for key, column in carried.items():
+        if len(column) != len(space):
+            raise CampaignError(f"labels {key!r} must have one entry a point, got {len(column)} of {len(space)}")
+    return pool_to_bytes(space), carried
