@@ -34,8 +34,9 @@ def as_good_as(value, best):
     return value >= best - 1e-8 * abs(best)
 
 
-def everything(pool):
-    return np.ones(len(pool), dtype=bool)
+def none(pool):
+    """No point was seen."""
+    return np.zeros((0, pool.D))
 
 
 # -- pools -----------------------------------------------------------------------------------
@@ -48,7 +49,7 @@ def test_one_point_of_a_pool_is_the_best(acquired, n, D):
     outlook = outlook_of(belief(n, D))
     for pending in (np.zeros((0, D)), points(3, D, 4)):
         given = outlook.given(pending)
-        choice = maximize.over_pool(PoolView(pool), given, acquired, 1, everything(pool))
+        choice = maximize.over_pool(PoolView(pool), given, acquired, 1, none(pool))
         scores = score(acquired, given, pool.points)
         (chosen,) = choice.indices.tolist()
         assert as_good_as(scores[chosen], scores.max())
@@ -70,9 +71,9 @@ def test_scores_of_a_pool_are_those_of_its_points(embedding):
 def test_a_batch_of_a_pool_is_greedy(seed):
     pool = rw.Pool(points(200, 6, seed))
     outlook = outlook_of(belief(20, 6, seed))
-    choice = maximize.over_pool(PoolView(pool), outlook, information, 5, everything(pool))
+    choice = maximize.over_pool(PoolView(pool), outlook, information, 5, none(pool))
     assert len(set(choice.indices.tolist())) == 5
-    left = everything(pool)
+    left = np.ones(len(pool), dtype=bool)
     for i, value in zip(choice.indices, choice.scores, strict=True):
         scores = np.where(left, score(information, outlook, pool.points), -np.inf)
         assert as_good_as(scores[i], scores.max())
@@ -84,7 +85,7 @@ def test_a_batch_of_a_pool_is_greedy(seed):
 def test_a_batch_is_chosen_by_what_the_acquisition_names_for_batches():
     pool = rw.Pool(points(200, 6, 3))
     outlook, view = outlook_of(belief(20, 6)), PoolView(pool)
-    by_bald, by_information = (maximize.over_pool(view, outlook, a, 4, everything(pool)) for a in (bald, information))
+    by_bald, by_information = (maximize.over_pool(view, outlook, a, 4, none(pool)) for a in (bald, information))
     np.testing.assert_array_equal(by_bald.indices, by_information.indices)
     np.testing.assert_array_equal(by_bald.scores, by_information.scores)
     space = rw.Box(*box(6))
@@ -98,7 +99,7 @@ def test_a_batch_tells_more_than_the_points_that_are_best_alone():
     for seed in range(20):
         pool = rw.Pool(points(500, 6, [seed, 3]))
         outlook = outlook_of(belief(30, 6, seed))
-        choice = maximize.over_pool(PoolView(pool), outlook, information, 8, everything(pool))
+        choice = maximize.over_pool(PoolView(pool), outlook, information, 8, none(pool))
         alone = np.argsort(-score(information, outlook, pool.points))[:8]
         batch = outlook.given(choice.X).information
         best = outlook.given(pool.points[alone]).information
@@ -112,12 +113,11 @@ def test_points_that_are_taken_are_not_proposed():
     outlook = outlook_of(belief(20, 6))
     free = np.zeros(40, dtype=bool)
     free[::4] = True
-    choice = maximize.over_pool(PoolView(pool), outlook, information, 10, free)
+    choice = maximize.over_pool(PoolView(pool), outlook, information, 10, pool.points[~free])
     assert sorted(choice.indices) == list(range(0, 40, 4))
     best = int(np.argmax(score(information, outlook, pool.points)))
-    free = everything(pool)
-    free[best] = False
-    assert maximize.over_pool(PoolView(pool), outlook, information, 1, free).indices[0] != best
+    alone = pool.points[[best]]
+    assert maximize.over_pool(PoolView(pool), outlook, information, 1, alone).indices[0] != best
 
 
 def test_copies_are_one_point():
@@ -126,36 +126,35 @@ def test_copies_are_one_point():
     pool = rw.Pool(np.repeat(distinct, 5, axis=0))
     outlook, view = outlook_of(belief(20, 6)), PoolView(pool)
     for settings in (maximize.DEFAULT, maximize.MaximizeSettings(shortlist=6)):
-        choice = maximize.over_pool(view, outlook, information, 6, everything(pool), settings)
+        choice = maximize.over_pool(view, outlook, information, 6, none(pool), settings)
         assert len(np.unique(choice.X, axis=0)) == 6
         np.testing.assert_array_equal(pool.points[choice.indices], choice.X)
         assert choice.scores.sum() == pytest.approx(outlook.given(distinct).information, rel=1e-8)
         with pytest.raises(ValueError, match="n must be at most the number of different points left, 6, got 7"):
-            maximize.over_pool(view, outlook, information, 7, everything(pool), settings)
+            maximize.over_pool(view, outlook, information, 7, none(pool), settings)
 
 
 def test_a_shortlist_of_a_large_pool():
     pool = rw.Pool(points(400, 6, 3))
     outlook = outlook_of(belief(20, 6))
-    whole = maximize.over_pool(PoolView(pool), outlook, information, 4, everything(pool))
+    whole = maximize.over_pool(PoolView(pool), outlook, information, 4, none(pool))
     sixty = maximize.MaximizeSettings(shortlist=60)
-    short = maximize.over_pool(PoolView(pool), outlook, information, 4, everything(pool), sixty)
+    short = maximize.over_pool(PoolView(pool), outlook, information, 4, none(pool), sixty)
     ranks = np.argsort(np.argsort(-score(information, outlook, pool.points)))
     assert short.indices[0] == whole.indices[0]
     assert ranks[short.indices].max() < 60
     assert len(set(short.indices.tolist())) == 4
     # More points asked than the shortlist is long: it grows with them.
     two = maximize.MaximizeSettings(shortlist=2)
-    many = maximize.over_pool(PoolView(pool), outlook, information, 7, everything(pool), two)
+    many = maximize.over_pool(PoolView(pool), outlook, information, 7, none(pool), two)
     assert sorted(ranks[many.indices]) == list(range(7))
-    free = ranks >= 100
-    taken = maximize.over_pool(PoolView(pool), outlook, information, 7, free, two)
+    taken = maximize.over_pool(PoolView(pool), outlook, information, 7, pool.points[ranks < 100], two)
     assert sorted(ranks[taken.indices]) == list(range(100, 107))
 
 
 def test_flat_scores_of_a_pool_are_reported():
     pool = rw.Pool(points(50, 6, 3))
-    assert maximize.over_pool(PoolView(pool), outlook_of(nothing(6)), information, 2, everything(pool)).flat
+    assert maximize.over_pool(PoolView(pool), outlook_of(nothing(6)), information, 2, none(pool)).flat
 
 
 def nothing(D):

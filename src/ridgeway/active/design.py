@@ -57,16 +57,20 @@ class Design:
             for i in range(first, first + n):
                 record = record.with_pending(self._unseen(space, i, size, seed, record)[None])
             return record.pending[-n:]
-        taken, chosen = list(np.flatnonzero(~record.free)), []
+        taken, near, chosen = space.taken(record.seen), record.seen, np.zeros((0, space.D))
+        near = near[space.index_of(near) >= 0] if len(near) else near
         for i in range(first, first + n):
             rng = np.random.default_rng([seed, 0, i])
             if self.kind == "filling":
-                index = space.spread(1, rng, taken, self.among_first if i < size else self.among_later)
+                index = space.spread(1, rng, taken, self.among_first if i < size else self.among_later, near)
             else:
                 index = space.uniform(1, rng, taken)
-            chosen.append(int(index[0]))
-            taken.extend(space.find(space.rows(chosen[-1:])[0]))
-        return space.rows(chosen)
+            x = space.rows(index)
+            space.table.note(index, x)
+            chosen, near = np.vstack([chosen, x]), np.vstack([near, x])
+            if i + 1 < first + n:
+                taken = np.union1d(taken, space.find(x[0]))
+        return chosen
 
     def _unseen(self, box: Box, i: int, size: int, seed: int, record: Record) -> Array:
         x = self._in_box(box, i, size, seed)

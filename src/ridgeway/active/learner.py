@@ -26,7 +26,7 @@ from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
 from ridgeway.active.point_outlook import PointOutlook
 from ridgeway.active.pool import Pool
-from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active.pool_coordinates import view_of
 from ridgeway.active.refit import Refit, settings_of
 from ridgeway.active.spaces import Space
 from ridgeway.belief.belief import Belief
@@ -170,7 +170,7 @@ class ActiveLearner:
         self._averaged: Averaged | None = None  # what an optimiser believes; it is made anew for each observation
         self._searched_before: Searched | None = None  # its last search for directions
         self._searched_at = 0  # observations at the last full search for modes
-        self._view = PoolView(space) if isinstance(space, Pool) else None
+        self._view = view_of(space) if isinstance(space, Pool) else None
 
     # -- Algorithm 1 -------------------------------------------------------------------------
 
@@ -334,7 +334,7 @@ class ActiveLearner:
         outlook = self._score_outlook()
         if self._view is None:
             return maximize.over_box(self.space, outlook, self._score, n, rng)
-        return maximize.over_pool(self._view, outlook, self._score, n, self.record.free)
+        return maximize.over_pool(self._view, outlook, self._score, n, self.record.seen)
 
     def _score_outlook(self) -> Outlook:
         """What the learner's own acquisition scores points by."""
@@ -447,7 +447,7 @@ class ActiveLearner:
         """
         n = checks.count(n, "n", 1)
         if isinstance(self.space, Pool):
-            n = min(n, int(self.record.free.sum()))
+            n = int(min(n, self.record.n_left))
         n = self._number_of_points(n) if n else 0
         return self._choose(n) if n else maximize.Choice(np.zeros((0, self.space.D)), np.zeros(0), None, True)
 

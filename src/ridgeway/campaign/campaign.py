@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from ridgeway.campaign import changes, columns, logbook, results, sheets, store, table, transitions, undoing
 from ridgeway.campaign.database import Database
-from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes
+from ridgeway.campaign.setup import Setup, pool_from_bytes, pool_to_bytes, stored_pool
 from ridgeway.campaign.sheets import Sheet
 from ridgeway.campaign.stopping import Advice
 from ridgeway.campaign.store import Snapshot, Store, Version, now, who
@@ -69,7 +69,7 @@ class Campaign:
         *,
         output: str = "value",
         unit: str | None = None,
-        labels: Mapping[str, Sequence[str]] | None = None,
+        labels: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
         constraints: Sequence[str] | str = (),
         **learning: Any,
     ) -> Campaign:
@@ -78,15 +78,21 @@ class Campaign:
         ``space`` is a sequence of :class:`~ridgeway.Input`, :class:`~ridgeway.Category` and
         :class:`~ridgeway.Fixed`, a ``Box`` or a ``Pool``; ``constraints`` are texts such as ``"A + B + C = 1"`` that
         every proposal satisfies; ``output`` the name of what is measured. ``labels`` are columns of text that go with
-        the pool's points and appear beside them. ``learning`` is as for
+        the pool's points and appear beside them; of a pool in files larger than memory, names of their columns.
+        ``learning`` is as for
         :class:`~ridgeway.ActiveLearner`: ``embedding``, ``acquisition``, ``n_initial``, ``random_state``, ...
         """
         if not isinstance(name, str) or not name.strip():
             raise CampaignError(f"name must be a word, got {name!r}")
         setup = Setup.of(space, output, unit, learning, constraints)
         pool = None
-        if setup.pool is not None:
-            carried = {key: [str(cell) for cell in column] for key, column in (labels or {}).items()}
+        if setup.pool is not None and not space.in_memory:
+            setup = setup.with_labels(labels)
+        elif setup.pool is not None:
+            labels = {} if labels is None else labels
+            if not isinstance(labels, Mapping):
+                raise CampaignError(f"labels must be columns of text by their names, got {labels!r:.80}")
+            carried = {key: [str(cell) for cell in column] for key, column in labels.items()}
             for key, column in carried.items():
                 if len(column) != len(space):
                     raise CampaignError(
@@ -188,9 +194,11 @@ class Campaign:
         return new
 
     def _labels_of(self, x: Array) -> dict[str, str]:
-        if self._pool is None or not self._labels:
+        if self._pool is None or not (self._labels or self.setup.file_labels):
             return {}
         row = int(self._pool.index_of(x[None])[0])
+        if self.setup.file_labels:
+            return {} if row < 0 else self._pool.texts(row, self.setup.file_labels)
         return {key: column[row] for key, column in self._labels.items()}
 
     # -- telling -------------------------------------------------------------------------------
@@ -571,6 +579,8 @@ class Campaign:
     def _stored_pool(self) -> tuple[Pool, dict[str, list[str]]] | None:
         if self.setup.pool is None:
             return None
+        if self.setup.pool.get("files") is not None:
+            return stored_pool(self.setup.pool), {}
         content, labels = self._store.pool()
         return pool_from_bytes(content, self.setup.pool), labels
 

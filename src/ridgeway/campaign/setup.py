@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import warnings
 import zlib
 from collections.abc import Mapping
@@ -62,7 +63,9 @@ class Setup:
             raise CampaignError(f"output and unit must be words, got {output!r} and {unit!r}")
         if inputs is not None:
             return cls(inputs, None, output, unit, learning)._checked(None).with_acquisition(learner.acquisition)
-        description = {**state["space"], "path": None}  # the points are in the database
+        description = {**state["space"], "path": None}  # the points are in the database, or in files that stay there
+        if not space.in_memory:
+            description["files"] = _absolute(description["files"])
         description["names"] = description["names"] or [f"x{j}" for j in range(space.D)]
         return cls(None, description, output, unit, learning)._checked(space).with_acquisition(learner.acquisition)
 
@@ -78,6 +81,18 @@ class Setup:
     def with_same_acquisition(self, other: Setup) -> Setup:
         """With the function that another setup has for its BoTorch acquisition."""
         return replace(self, acquisition=other.acquisition)
+
+    @property
+    def file_labels(self) -> tuple[str, ...]:
+        """Columns of text in the files of a pool, which go with its points."""
+        return tuple((self.pool or {}).get("labels", ()))
+
+    def with_labels(self, labels: Any) -> Setup:
+        """With columns of text in the files of its pool."""
+        assert self.pool is not None
+        if isinstance(labels, Mapping):
+            raise CampaignError(f"labels of a pool in files must be names of columns, got {labels!r:.80}")
+        return replace(self, pool={**self.pool, "labels": list(labels)}) if labels else self
 
     def _checked(self, pool: Pool | None) -> Setup:
         """Itself, if its names are clear and a learner can be made from it again: a kernel of the user's own cannot."""
@@ -159,6 +174,8 @@ class Setup:
     def version(self) -> int:
         """The version of the database that a program must understand to keep to it."""
         inputs = self.inputs
+        if self.pool is not None and self.pool.get("files") is not None:
+            return 3
         if inputs is None or not (inputs.constraints or inputs.levels):
             return 3 if inputs is not None and any(getattr(item, "step", None) for item in inputs.items) else 2
         return 3
@@ -179,6 +196,26 @@ class Setup:
         if inputs is not None:
             inputs = InputList.from_list(inputs, parts.get("constraints", ()))  # constraints came later
         return cls(inputs, parts["pool"], parts["output"], parts["unit"], parts["learning"])
+
+
+def _absolute(files: list[list[Any]] | None) -> list[list[Any]]:
+    """Files of a pool by paths that mean the same wherever a command is run."""
+    if files is None:
+        raise CampaignError(
+            "a campaign must be able to open its pool again, and a Dask collection cannot be stored: write its points "
+            "to Parquet files, and make a pool of these"
+        )
+    return [[os.path.abspath(path), *rest] for path, *rest in files]
+
+
+def stored_pool(description: Mapping[str, Any]) -> Pool:
+    """A pool whose points stay in their files."""
+    from ridgeway.active.pool import Pool
+
+    try:
+        return Pool.from_dict(description)
+    except (OSError, ValueError, TypeError) as error:
+        raise CampaignError(f"the pool of this campaign cannot be opened: {error}") from None
 
 
 def pool_to_bytes(pool: Pool) -> bytes:

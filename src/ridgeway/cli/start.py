@@ -27,7 +27,10 @@ def init(
     ] = None,
     fixed: Annotated[Texts | None, typer.Option("--fixed", help="'name value [unit]': never varied.")] = None,
     table: Annotated[Path | None, typer.Option("--inputs", help="A sheet with name, lower, upper, ...")] = None,
-    pool: Annotated[Path | None, typer.Option("--pool", help="A sheet of candidates to choose from.")] = None,
+    pool: Annotated[
+        Path | None,
+        typer.Option("--pool", help="A sheet of candidates to choose from, or Parquet files: 'points/*.parquet'."),
+    ] = None,
     label: Annotated[
         Texts | None, typer.Option("--label", help="Column of the pool that is only carried along.")
     ] = None,
