@@ -185,8 +185,8 @@ class Record:
 
     def _check_inside(self, X: Array) -> None:
         if isinstance(self.space, Pool):
-            asked = (X[:, None] == self.pending).all(axis=2).any(axis=1)  # so they are points of the pool
-            foreign = np.flatnonzero(~asked)
+            asked = {x.tobytes() for x in self.pending}  # so they are points of the pool
+            foreign = np.array([i for i, x in enumerate(X) if x.tobytes() not in asked], dtype=int)
             foreign = foreign[self.space.index_of(X[foreign]) < 0] if foreign.size else foreign
             if foreign.size:
                 raise ValueError(

@@ -126,8 +126,8 @@ class PendingBelief:
         """Mean and both variances of ``f`` at the points; in blocks, so memory stays bounded."""
         if self.pending is None:
             return self.belief.reduced_moments(points.z, points.rho, self.spread)
-        n, p = self.belief.y.shape[0], self.belief.components[0].gp.theta.shape[0]
-        step = moments.block_size(n, p)
+        n, gp = self.belief.y.shape[0], self.belief.components[0].gp
+        step = moments.block_size(gp.width, gp.theta.shape[0])
         with blas_threads(n):
             parts = [
                 self._conditional(ReducedPoints(*(part[start : start + step] for part in points))).moments
