@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway.active import maximize
-from ridgeway.active.acquisition import bald, information, outlook_of, score, score_with_gradient, uncertainty
-from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active import maximize, point_chunks, shortlist
+from ridgeway.active.acquisition import BY_NAME, bald, information, outlook_of, score, score_with_gradient, uncertainty
+from ridgeway.active.pool_coordinates import PoolView, view_of
 from ridgeway.gp.process import condition
+from tests.active import pools_on_disk as on_disk
 from tests.active.maximize_problem import box, points
 
 PRIORS = rw.Priors(log_noise=(-1.5, 0.2))
@@ -319,3 +320,106 @@ def test_a_lattice_with_few_points_left_gives_new_ones(little_effort):
     assert len(np.unique(learner.X, axis=0)) == 9
     with pytest.raises(ValueError, match="hardly any combination"):
         learner.ask(2)
+
+
+# -- pools on disk -----------------------------------------------------------------------------
+
+
+ALL = ("information", "bald", "uncertainty", "improvement", "thompson")
+
+
+def on_disk_belief(n=16):
+    X = on_disk.points(n, 8)
+    y = on_disk.function(X) + 0.2 * np.random.default_rng(4).standard_normal(n)
+    bounds = ([-1.0, -5.0, -1.0, -0.1], [1.0, 15.0, 1.0, 0.1])
+    return rw.fit(X, y, rw.Linear(1), inference="map", n_starts=2, bounds=bounds, priors=PRIORS)
+
+
+def with_copies():
+    X = on_disk.points(400)
+    X[[5, 90, 300]] = X[200]
+    X[77] = on_disk.points(16, 8)[3]  # an input that the belief knows
+    return X
+
+
+ON_DISK = with_copies()
+
+
+@pytest.mark.parametrize("acquired", ALL)
+def test_a_pool_on_disk_gives_what_it_gives_in_memory(acquired, tmp_path, monkeypatch):
+    """For any number of chunks, in files and in Dask, for one point and for a batch."""
+    monkeypatch.setattr(point_chunks, "CHUNK_ROWS", 23)
+    monkeypatch.setattr(shortlist, "BLOCK_ROWS", 11)
+    acquisition, known = BY_NAME[acquired], on_disk_belief()
+    few = maximize.MaximizeSettings(shortlist=40)
+    monkeypatch.setattr(maximize, "DEFAULT", few)
+    pools = on_disk.everywhere(ON_DISK, tmp_path)
+    for n in (1, 6):
+        expected = acquisition.choose(known, rw.Pool(ON_DISK, on_disk.NAMES), n)
+        assert 77 not in expected.indices
+        for kind, pool in pools.items():
+            found = acquisition.choose(known, pool, n)
+            np.testing.assert_array_equal(found.indices, expected.indices, kind)
+            np.testing.assert_array_equal(found.X, expected.X)
+            np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9)
+            assert found.flat == expected.flat
+
+
+@pytest.mark.parametrize("n", [3, 16])  # fewer observations than inputs, and more
+def test_cached_coordinates_give_the_same_choice(n, tmp_path):
+    known = on_disk_belief(n)
+    X = known.X
+    pool = rw.Pool(on_disk.written(tmp_path, ON_DISK), cache=tmp_path / "kept")
+    for pending in (X[:0], ON_DISK[[200, 17]]):
+        given = outlook_of(known).given(pending)
+        seen = np.vstack([X, pending])
+        for times in (1, 5):
+            found, expected = (
+                maximize.over_pool(view_of(p), given, information, times, seen) for p in (pool, rw.Pool(ON_DISK))
+            )
+            np.testing.assert_array_equal(found.indices, expected.indices)
+            np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9)
+    assert (tmp_path / "kept" / "manifest.json").exists()
+
+
+def test_a_shortlist_that_is_too_wide_to_travel_is_read_afterwards(tmp_path, monkeypatch):
+    known, pool = on_disk_belief(), rw.Pool(on_disk.written(tmp_path, ON_DISK))
+    expected = information.choose(known, pool, 4)
+    monkeypatch.setattr(shortlist, "POINT_BYTES", 0)
+    np.testing.assert_array_equal(information.choose(known, pool, 4).X, expected.X)
+
+
+def test_a_pool_on_disk_with_fewer_points_than_are_asked_for(tmp_path):
+    known = on_disk_belief()
+    for pool in (rw.Pool(ON_DISK[:9]), rw.Pool(on_disk.array_of(np.repeat(ON_DISK[:9], 2, axis=0), 4))):
+        assert sorted(information.choose(known, pool, 9).X[:, 0]) == sorted(ON_DISK[:9, 0])
+        with pytest.raises(ValueError, match="n must be at most the number of different points left, 9, got 10"):
+            information.choose(known, pool, 10)
+        none_left = maximize.over_pool
+        with pytest.raises(ValueError, match="n must be at most the number of points left: the pool is exhausted, 1 asked"):
+            none_left(view_of(pool), outlook_of(known), information, 1, ON_DISK[:9])
+
+
+def test_a_choice_refuses_other_pools():
+    known = on_disk_belief()
+    with pytest.raises(TypeError, match="pool must be a Pool"):
+        information.choose(known, ON_DISK)
+    with pytest.raises(ValueError, match="pool must have the 4 inputs of the belief, got 3"):
+        information.choose(known, rw.Pool(ON_DISK[:, :3]))
+    named = replace(known, names=on_disk.NAMES)
+    with pytest.raises(ValueError, match=r"pool must have the inputs of the belief in their order, a, b, c, ..., got d, "):
+        information.choose(named, rw.Pool(ON_DISK, on_disk.NAMES[::-1]))
+
+
+@pytest.mark.slow
+def test_a_pool_on_a_cluster(tmp_path):
+    """Processes of their own: questions and answers travel."""
+    distributed = pytest.importorskip("distributed")
+    known = on_disk_belief()
+    expected = information.choose(known, rw.Pool(ON_DISK), 5)
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
+        distributed.Client(cluster),
+    ):
+        found = information.choose(known, rw.Pool(on_disk.array_of(ON_DISK, 90)), 5)
+    np.testing.assert_array_equal(found.indices, expected.indices)
