@@ -166,9 +166,10 @@ def main() -> None:
         print(json.dumps(results[-1]), flush=True)
     if len(results) > 1:
         ratio = results[-1]["rows a second"] / results[0]["rows a second"]
-        print(f"{results[-1]['workers']} workers score {ratio:.2f} times as many rows a second as {results[0]['workers']}")
+        print(
+            f"{results[-1]['workers']} workers score {ratio:.2f} times as many rows a second as {results[0]['workers']}"
+        )
 
 
 if __name__ == "__main__":
-
     main()

@@ -47,7 +47,9 @@ def test_rows_and_points_are_those_of_the_pool_in_memory(tmp_path):
             np.testing.assert_array_equal(found, getattr(memory, method)(4, np.random.default_rng(1), [5, 9]))
         with pytest.raises(IndexError, match="indices must be from 0 to 239, got 240"):
             pool.rows([240])
-        with pytest.raises(ValueError, match=r"the points of this pool are not in memory: read some with rows\(indices\)"):
+        with pytest.raises(
+            ValueError, match=r"the points of this pool are not in memory: read some with rows\(indices\)"
+        ):
             pool.points  # noqa: B018 - it raises
 
 
@@ -105,9 +107,13 @@ def test_it_is_opened_again_from_its_description(tmp_path, monkeypatch):
     (tmp_path / "part1.parquet").unlink()
     with pytest.raises(FileNotFoundError, match=r"points must be files that exist, got .*part1.parquet"):
         rw.Pool.from_dict(stored)
-    with pytest.raises(ValueError, match="points must be given: the pool was made from a Dask collection, not from a file"):
+    with pytest.raises(
+        ValueError, match="points must be given: the pool was made from a Dask collection, not from a file"
+    ):
         rw.Pool.from_dict(rw.Pool(array_of(X, 31)).to_dict())
-    assert len(rw.Pool.from_dict(rw.Pool(X, NAMES).to_dict(), array_of(X, 31))) == 240  # stored in memory, now it is not
+    assert (
+        len(rw.Pool.from_dict(rw.Pool(X, NAMES).to_dict(), array_of(X, 31))) == 240
+    )  # stored in memory, now it is not
 
 
 @pytest.mark.parametrize("option", [{"cache": "kept"}, {"n_jobs": 2}])

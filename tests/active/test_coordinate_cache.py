@@ -89,7 +89,9 @@ def test_other_points_are_said_and_computed_anew(tmp_path):
     X = wide()
     (space,) = spaces(4)
     check(rw.Pool(array_of(X, 37, D)).table, tmp_path, space, X)
-    with pytest.warns(RidgewayWarning, match=r"the points of the pool are not those whose coordinates are in .*: they are"):
+    with pytest.warns(
+        RidgewayWarning, match=r"the points of the pool are not those whose coordinates are in .*: they are"
+    ):
         check(rw.Pool(array_of(X + 1.0, 37, D)).table, tmp_path, space, X + 1.0)
     check(rw.Pool(array_of(X + 1.0, 50, D)).table, tmp_path, space, X + 1.0)  # the same points, cut in other chunks
 
@@ -99,7 +101,9 @@ def test_folders_of_others_are_left_alone(tmp_path, monkeypatch):
     (space,) = spaces(4)
     mine = tmp_path / "thesis.txt"
     mine.write_text("words")
-    with pytest.raises(ValueError, match=r"cache must be an empty folder or one that a pool has written, but .* 'thesis"):
+    with pytest.raises(
+        ValueError, match=r"cache must be an empty folder or one that a pool has written, but .* 'thesis"
+    ):
         following(table, str(tmp_path), space)
     with pytest.raises(ValueError, match=r"cache must be a folder, got .*thesis.txt', which is a file"):
         following(table, str(mine), space)

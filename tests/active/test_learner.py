@@ -773,7 +773,9 @@ def test_points_told_to_a_learner_on_disk_are_looked_for(tmp_path):
     X = on_disk.points(50)
     learner = make(rw.Pool(on_disk.written(tmp_path, X, (20,))))
     learner.tell(X[7], 1.0)
-    with pytest.raises(ValueError, match=r"x must be points of the pool, but row 1 is not \(pass outside=True if meant\)"):
+    with pytest.raises(
+        ValueError, match=r"x must be points of the pool, but row 1 is not \(pass outside=True if meant\)"
+    ):
         learner.tell([X[3], X[3] + 0.01], [1.0, 2.0])
     learner.tell(X[3] + 0.01, 2.0, outside=True)
     assert learner.record.n == 2

@@ -396,7 +396,9 @@ def test_a_pool_on_disk_with_fewer_points_than_are_asked_for(tmp_path):
         with pytest.raises(ValueError, match="n must be at most the number of different points left, 9, got 10"):
             information.choose(known, pool, 10)
         none_left = maximize.over_pool
-        with pytest.raises(ValueError, match="n must be at most the number of points left: the pool is exhausted, 1 asked"):
+        with pytest.raises(
+            ValueError, match="n must be at most the number of points left: the pool is exhausted, 1 asked"
+        ):
             none_left(view_of(pool), outlook_of(known), information, 1, ON_DISK[:9])
 
 
@@ -407,7 +409,9 @@ def test_a_choice_refuses_other_pools():
     with pytest.raises(ValueError, match="pool must have the 4 inputs of the belief, got 3"):
         information.choose(known, rw.Pool(ON_DISK[:, :3]))
     named = replace(known, names=on_disk.NAMES)
-    with pytest.raises(ValueError, match=r"pool must have the inputs of the belief in their order, a, b, c, ..., got d, "):
+    with pytest.raises(
+        ValueError, match=r"pool must have the inputs of the belief in their order, a, b, c, ..., got d, "
+    ):
         information.choose(named, rw.Pool(ON_DISK, on_disk.NAMES[::-1]))
 
 

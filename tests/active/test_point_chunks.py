@@ -52,9 +52,13 @@ def test_some_chunks_alone(tmp_path, monkeypatch):
 def test_names_choose_columns(tmp_path):
     pattern = written(tmp_path, points(), word="x")
     np.testing.assert_array_equal(gathered(opened(pattern, ["d", "b"])), points()[:, [3, 1]])
-    with pytest.raises(TypeError, match=r"must hold numbers, but column 'word' of .*part0.parquet holds .*string: name"):
+    with pytest.raises(
+        TypeError, match=r"must hold numbers, but column 'word' of .*part0.parquet holds .*string: name"
+    ):
         opened(pattern, None)
-    with pytest.raises(ValueError, match=r"part0.parquet must have a column for each of names, but it has no 'e', only"):
+    with pytest.raises(
+        ValueError, match=r"part0.parquet must have a column for each of names, but it has no 'e', only"
+    ):
         opened(pattern, ["a", "e"])
 
 
@@ -92,7 +96,9 @@ def test_what_is_in_memory_is_not_read_in_chunks(tmp_path, monkeypatch):
 def test_bad_files(tmp_path):
     X = points()
     pattern = written(tmp_path, X)
-    with pytest.raises(FileNotFoundError, match=r"points must be Parquet files, got 'none/\*.parquet', where there are"):
+    with pytest.raises(
+        FileNotFoundError, match=r"points must be Parquet files, got 'none/\*.parquet', where there are"
+    ):
         rw.Pool("none/*.parquet")
     with pytest.raises(FileNotFoundError, match="where there are none"):
         rw.Pool([tmp_path / "part0.parquet", tmp_path / "gone.parquet"])
@@ -107,7 +113,9 @@ def test_bad_files(tmp_path):
     with pytest.raises(TypeError, match=r"column 'b' of .*part9.parquet holds"):
         rw.Pool(pattern)
     frame.assign(b=[1.0, 2.0, np.nan, 4.0, 5.0]).to_parquet(tmp_path / "part9.parquet")  # which pandas writes as empty
-    with pytest.raises(ValueError, match=r"points must be complete, but column 'b' of .*part9.parquet, row group 0 has 1"):
+    with pytest.raises(
+        ValueError, match=r"points must be complete, but column 'b' of .*part9.parquet, row group 0 has 1"
+    ):
         rw.Pool(pattern)
     frame[:0].to_parquet(tmp_path / "part9.parquet")  # a file without rows does no harm
     assert len(rw.Pool(pattern)) == len(X)
@@ -150,7 +158,7 @@ def test_threads_keep_the_order_and_stop_at_an_error():
     found = []
     with pytest.raises(ValueError, match="three"):
         for answer in in_threads(work, range(1000), 2):
-            found.append(answer)  # noqa: PERF402 - what came before the error counts
+            found.append(answer)
     assert found == [0, 1, 4]
     assert len(begun) < 20
 

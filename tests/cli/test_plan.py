@@ -236,7 +236,10 @@ def test_a_pool_of_files_stays_in_its_files(ridgeway: Ridgeway, monkeypatch: pyt
     ("options", "expected"),
     [
         (["points/*.parquet"], "points must hold numbers, but column 'id' of points/0.parquet holds"),
-        (["points/*.parquet", "--label", "name"], "points/*.parquet has no column 'name'; its columns are share, load, id"),
+        (
+            ["points/*.parquet", "--label", "name"],
+            "points/*.parquet has no column 'name'; its columns are share, load, id",
+        ),
         (["points", "--category", "id"], "--category needs a pool that is read into memory, got 'id'"),
         (["none/*.parquet"], "points must be Parquet files, got 'none/*.parquet', where there are none"),
     ],
