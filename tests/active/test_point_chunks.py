@@ -155,11 +155,10 @@ def test_threads_keep_the_order_and_stop_at_an_error():
         return i * i
 
     assert list(in_threads(lambda i: i * i, range(50), 3)) == [i * i for i in range(50)]
-    found = []
+    answers = in_threads(work, range(1000), 2)
+    assert [next(answers) for _ in range(3)] == [0, 1, 4]
     with pytest.raises(ValueError, match="three"):
-        for answer in in_threads(work, range(1000), 2):
-            found.append(answer)
-    assert found == [0, 1, 4]
+        next(answers)
     assert len(begun) < 20
 
 

@@ -187,9 +187,8 @@ class Pool:
         scaling = InputScaling.from_bounds(*self.bounds)
         Z = scaling.scaled(self.rows(candidates))
         distance = np.full(Z.shape[0], np.inf)
-        if near is None:
-            near = self.rows(taken)
-        for z in scaling.scaled(near):
+        known = self._some_at_a_time(taken) if near is None else (near,)
+        for z in (z for part in known for z in scaling.scaled(part)):
             distance = np.minimum(distance, _squared_distance(Z, z))
         chosen = np.empty(n, dtype=np.int64)
         for k in range(n):
@@ -198,6 +197,10 @@ class Pool:
             distance = np.minimum(distance, _squared_distance(Z, Z[best]))
             distance[best] = -1.0  # not again: its copies, at distance 0, come before it
         return chosen
+
+    def _some_at_a_time(self, indices: Indices) -> Iterator[Array]:
+        size = array_table.rows_at_a_time(self.D)
+        return (self.rows(indices[i : i + size]) for i in range(0, indices.shape[0], size))
 
     @cached_property
     def digest(self) -> str:
