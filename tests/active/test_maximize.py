@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -413,6 +414,26 @@ def test_a_choice_refuses_other_pools():
         ValueError, match=r"pool must have the inputs of the belief in their order, a, b, c, ..., got d, "
     ):
         information.choose(named, rw.Pool(ON_DISK, on_disk.NAMES[::-1]))
+
+
+def test_memory_is_that_of_a_chunk_not_of_the_pool():
+    """Random points that are made where they are scored."""
+    import dask
+    import dask.array as da
+
+    bounds = ([-1.0, -5.0, -1.0, -0.1], [1.0, 15.0, 1.0, 0.1])
+    many = da.random.default_rng(0).uniform(*(np.array(side) for side in bounds), size=(400_000, 4), chunks=(4000, 4))
+    known, few = on_disk_belief(), maximize.MaximizeSettings(shortlist=100)
+    with dask.config.set(scheduler="synchronous"):
+        pool = rw.Pool(many)
+        tracemalloc.start()
+        try:
+            found = maximize.over_pool(view_of(pool), outlook_of(known), uncertainty, 3, known.X, few)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert len(set(found.indices.tolist())) == 3
+    assert peak < 0.5 * many.nbytes
 
 
 @pytest.mark.slow

@@ -154,7 +154,9 @@ class ChunkTable:
         order = np.argsort(indices, kind="stable")
         ascending = indices[order]
         owner = np.searchsorted(self.starts, ascending, side="right") - 1
-        wanted = {int(c): ascending[owner == c] - self.starts[c] for c in np.unique(owner)}
+        chunks, first = np.unique(owner, return_index=True)
+        parts = np.split(ascending, first[1:])
+        wanted = {int(c): part - self.starts[c] for c, part in zip(chunks, parts, strict=False)}
         result = np.empty((indices.shape[0], self.D))
         if wanted:
             result[order] = np.concatenate(list(self.chunks.ask(Picked(wanted), only=wanted.keys())))

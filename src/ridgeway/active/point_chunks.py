@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -143,6 +144,10 @@ class ParquetPoints:
     def files(self) -> list[list[Any]]:
         return [list(identity) for identity in self.identities]
 
+    @cached_property
+    def _identity_of(self) -> dict[str, tuple[str, int, int]]:
+        return {identity[0]: identity for identity in self.identities}
+
     @property
     def sizes(self) -> list[int]:
         size = self.chunk_rows
@@ -203,8 +208,7 @@ class ParquetPoints:
 
     @contextmanager
     def _reading(self, group: Group) -> Iterator[Any]:
-        identity = next(found for found in self.identities if found[0] == group.path)
-        if _identity(group.path) != identity:
+        if _identity(group.path) != self._identity_of[group.path]:
             raise ValueError(f"{group.path} has changed since this pool was opened: make the pool anew")
         try:
             with row_blocks.parquet_module().ParquetFile(group.path) as file:

@@ -64,6 +64,7 @@ def init(
           --fixed 'pressure 1.2 bar' --output-name strength
       ridgeway init plan.toml
       ridgeway init --pool candidates.csv --label id
+      ridgeway init --pool 'points/*.parquet' --label id
       ridgeway init plan.toml --goal maximize
       ridgeway init --input 'A 0 1' --input 'B 0 1' \\
           --input 'C 0 1 step=0.05' \\
