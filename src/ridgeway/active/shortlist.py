@@ -16,6 +16,7 @@ from ridgeway.active.outlook import Outlook
 from ridgeway.active.point_chunks import Chunk
 from ridgeway.active.row_lookup import RowLookup
 from ridgeway.active.rowindex import Indices
+from ridgeway.allocation import kept_memory
 from ridgeway.types import Array
 
 #: Points scored at a time: a few megabytes.
@@ -99,9 +100,10 @@ class Leading:
     with_points: bool
 
     def __call__(self, chunk: Chunk) -> Shortlist:
-        X = chunk.X
-        parts = [self.outlook.score(self.acquisition, X[i : i + BLOCK_ROWS]) for i in range(0, X.shape[0], BLOCK_ROWS)]
-        scores = np.concatenate([np.zeros(0), *parts])
+        X, scores = chunk.X, np.empty(chunk.X.shape[0])
+        with kept_memory():
+            for i in range(0, X.shape[0], BLOCK_ROWS):
+                scores[i : i + BLOCK_ROWS] = self.outlook.score(self.acquisition, X[i : i + BLOCK_ROWS])
         own = X if self.with_points else None
         start = int(self.starts[chunk.number])
         return of_scores(scores, start, self.lookup.find(X), own, self.most, X.shape[1])
@@ -121,8 +123,9 @@ class LeadingByCoordinates:
     def __call__(self, number: int) -> Shortlist:
         z, rho, hashes = self.cache.load(number)
         scores = np.empty(rho.shape[0])
-        for i in range(0, rho.shape[0], BLOCK_ROWS):
-            at = slice(i, i + BLOCK_ROWS)
-            scores[at] = self.outlook.score_coordinates(self.acquisition, np.ascontiguousarray(z[at]), rho[at])
+        with kept_memory():
+            for i in range(0, rho.shape[0], BLOCK_ROWS):
+                at = slice(i, i + BLOCK_ROWS)
+                scores[at] = self.outlook.score_coordinates(self.acquisition, np.ascontiguousarray(z[at]), rho[at])
         start = int(self.starts[number])
         return of_scores(scores, start, self.lookup.by_hash(hashes), None, self.most, self.lookup.X.shape[1])
