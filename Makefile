@@ -10,6 +10,7 @@
 # make select rerun the choice of experiments and rewrite docs/selection.md
 # make optimise  rerun the search for the best point beside other optimisers and rewrite docs/optimise.md; takes days
 # make sensitivity  rerun the Sobol indices beside OpenTURNS and SALib; prints a table
+# make pools  choose from a hundred million points on two workers, and compare one worker with two; prints lines of JSON
 # make outliers  rerun the fits with outliers and rewrite the table of docs/outliers.md
 # make guests  rerun GPyTorch models beside draws of their hyperparameters and rewrite the tables of docs/howto/gpytorch.md
 
@@ -19,7 +20,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 JOBS ?= 2
 
-.PHONY: demo test quick lint docs picture bench accuracy search select outliers optimise guests sensitivity clean
+.PHONY: demo test quick lint docs picture bench accuracy search select outliers optimise guests sensitivity pools clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m ridgeway.cli.demo
@@ -65,6 +66,10 @@ guests: $(VENV)/.bench
 
 sensitivity: $(VENV)/.bench
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/sensitivity.py --jobs $(JOBS) --write docs/sensitivity.md
+
+pools: $(VENV)/.bench
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/pools.py --workers 1 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/pools.py --workers 2 --rows 100000000
 
 clean:
 	rm -rf $(VENV)

@@ -80,9 +80,8 @@ def batch_case(seed: int) -> tuple[float, float]:
     belief = belief_of(20, 60, seed)
     outlook = acquisitions.outlook_of(belief)
     candidates = rw.Pool(pool(20))
-    free = np.ones(len(candidates), dtype=bool)
     view = PoolView(candidates)
-    batch = maximize.over_pool(view, outlook, acquisitions.information, 8, free)
+    batch = maximize.over_pool(view, outlook, acquisitions.information, 8, np.zeros((0, candidates.D)))
     scores = maximize.pool_scores(view, outlook, acquisitions.information)
     best = candidates.rows(np.argsort(-scores)[:8])
     return outlook.given(batch.X).information, outlook.given(best).information

@@ -12,8 +12,11 @@ import pandas as pd
 import pytest
 
 import ridgeway as rw
+from ridgeway.active import point_chunks
 from ridgeway.active.acquisition import Bald, information, outlook_of, score
 from ridgeway.active.pending import PendingBelief
+from ridgeway.belief import approximation
+from tests.active import pools_on_disk as on_disk
 from tests.active.learner_problem import (
     LOWER,
     UPPER,
@@ -712,3 +715,98 @@ def test_the_best_outcome_is_no_outlier():
     learner.tell(X, np.append(f(X[:-1]), -500.0))
     assert learner.belief.suspects == ()
     assert learner.best().index == 13
+
+
+# -- pools on disk -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("acquisition", ["information", "random"])
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_learner_on_disk_asks_what_one_in_memory_asks(acquisition, cached, tmp_path):
+    """First points, choices, points told unasked, copies; and it goes on after it was stored, without its rows."""
+    X = on_disk.points(300)
+    X[[8, 250]] = X[100]
+    cache = tmp_path / "kept" if cached else None
+    pools = {
+        "memory": lambda: rw.Pool(X, on_disk.NAMES),
+        "files": lambda: rw.Pool(on_disk.written(tmp_path, X), cache=cache),
+        "dask": lambda: rw.Pool(on_disk.array_of(X, 61), on_disk.NAMES, cache=cache),
+    }
+    asked = {}
+    for kind, pool in pools.items():
+        learner = make(pool(), acquisition=acquisition)
+        first = learner.ask(4)
+        learner.tell(first, on_disk.function(first))
+        learner.tell(X[100], 0.5)
+        learner.fail(X[200])
+        stored = json.loads(json.dumps(learner.to_dict()))
+        assert "rows:300:" in json.dumps(stored) or kind == "memory"
+        again = {"memory": X, "files": None, "dask": on_disk.array_of(X, 100)}[kind]
+        learner = rw.ActiveLearner.from_dict(stored, again)
+        asked[kind] = np.vstack([first, learner.ask(3), learner.ask()])
+        rows = learner.space.index_of(asked[kind])
+        np.testing.assert_array_equal(X[rows], asked[kind])
+        assert not set(rows.tolist()) & {8, 100, 200, 250}
+    np.testing.assert_array_equal(asked["files"], asked["memory"])
+    np.testing.assert_array_equal(asked["dask"], asked["memory"])
+
+
+def test_first_points_of_a_pool_of_copies_on_disk():
+    """Copies of a chosen point are found after the choice: it is made once more without them."""
+    X = np.repeat(on_disk.points(3), 30, axis=0)
+    memory, disk = (make(rw.Pool(points)).ask(3) for points in (X, on_disk.array_of(X, 20)))
+    np.testing.assert_array_equal(disk, memory)
+    assert len(np.unique(disk, axis=0)) == 3
+
+
+def test_a_pool_on_disk_that_is_exhausted(tmp_path):
+    X = on_disk.points(5)
+    learner = make(rw.Pool(on_disk.written(tmp_path, X, (2,))))
+    learner.tell(X, on_disk.function(X))
+    assert learner.record.n_left == 0
+    assert learner.preview(2).X.shape == (0, 4)
+    with pytest.raises(ValueError, match="the pool is exhausted, 1 asked"):
+        learner.ask()
+
+
+def test_points_told_to_a_learner_on_disk_are_looked_for(tmp_path):
+    X = on_disk.points(50)
+    learner = make(rw.Pool(on_disk.written(tmp_path, X, (20,))))
+    learner.tell(X[7], 1.0)
+    with pytest.raises(
+        ValueError, match=r"x must be points of the pool, but row 1 is not \(pass outside=True if meant\)"
+    ):
+        learner.tell([X[3], X[3] + 0.01], [1.0, 2.0])
+    learner.tell(X[3] + 0.01, 2.0, outside=True)
+    assert learner.record.n == 2
+    assert learner.ask().shape == (4,)
+
+
+def test_asked_points_are_told_without_a_pass(tmp_path, monkeypatch):
+    learner = make(rw.Pool(on_disk.written(tmp_path, on_disk.points(50), (20,))))
+    x = learner.ask()
+    monkeypatch.setattr(point_chunks.ParquetPoints, "ask", None)
+    learner.tell(x, 1.0)
+    assert learner.space.index_of(x[None])[0] >= 0
+
+
+# -- many rows -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_learner_of_many_rows_chooses_from_a_pool(monkeypatch):
+    """With a finite basis: it fits when there is something new, and its scores are those of the belief."""
+    monkeypatch.setattr(approximation, "MOST_EXACT", 300)
+    X = on_disk.points(500)
+    y = on_disk.function(X) + 0.1 * np.random.default_rng(1).standard_normal(500)
+    learner = rw.ActiveLearner(rw.Pool(X), rw.Linear(1), effort="quick", fill_every=None)
+    learner.tell(X[:400], y[:400])
+    first = learner.ask(2)
+    assert learner.belief.diagnostics.waves
+    assert learner.belief is learner.belief
+    assert learner.belief.n_rows == 400
+    assert (learner.expected > 0).all()
+    learner.tell(first, on_disk.function(first))
+    again = rw.ActiveLearner.from_dict(json.loads(json.dumps(learner.to_dict())), X)
+    np.testing.assert_array_equal(again.ask(), learner.ask())
+    assert learner.belief.n_rows == 402

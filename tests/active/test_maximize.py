@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway.active import maximize
-from ridgeway.active.acquisition import bald, information, outlook_of, score, score_with_gradient, uncertainty
-from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active import maximize, point_chunks, shortlist
+from ridgeway.active.acquisition import BY_NAME, bald, information, outlook_of, score, score_with_gradient, uncertainty
+from ridgeway.active.pool_coordinates import PoolView, view_of
 from ridgeway.gp.process import condition
+from tests.active import pools_on_disk as on_disk
 from tests.active.maximize_problem import box, points
 
 PRIORS = rw.Priors(log_noise=(-1.5, 0.2))
@@ -34,8 +36,9 @@ def as_good_as(value, best):
     return value >= best - 1e-8 * abs(best)
 
 
-def everything(pool):
-    return np.ones(len(pool), dtype=bool)
+def none(pool):
+    """No point was seen."""
+    return np.zeros((0, pool.D))
 
 
 # -- pools -----------------------------------------------------------------------------------
@@ -48,7 +51,7 @@ def test_one_point_of_a_pool_is_the_best(acquired, n, D):
     outlook = outlook_of(belief(n, D))
     for pending in (np.zeros((0, D)), points(3, D, 4)):
         given = outlook.given(pending)
-        choice = maximize.over_pool(PoolView(pool), given, acquired, 1, everything(pool))
+        choice = maximize.over_pool(PoolView(pool), given, acquired, 1, none(pool))
         scores = score(acquired, given, pool.points)
         (chosen,) = choice.indices.tolist()
         assert as_good_as(scores[chosen], scores.max())
@@ -70,9 +73,9 @@ def test_scores_of_a_pool_are_those_of_its_points(embedding):
 def test_a_batch_of_a_pool_is_greedy(seed):
     pool = rw.Pool(points(200, 6, seed))
     outlook = outlook_of(belief(20, 6, seed))
-    choice = maximize.over_pool(PoolView(pool), outlook, information, 5, everything(pool))
+    choice = maximize.over_pool(PoolView(pool), outlook, information, 5, none(pool))
     assert len(set(choice.indices.tolist())) == 5
-    left = everything(pool)
+    left = np.ones(len(pool), dtype=bool)
     for i, value in zip(choice.indices, choice.scores, strict=True):
         scores = np.where(left, score(information, outlook, pool.points), -np.inf)
         assert as_good_as(scores[i], scores.max())
@@ -84,7 +87,7 @@ def test_a_batch_of_a_pool_is_greedy(seed):
 def test_a_batch_is_chosen_by_what_the_acquisition_names_for_batches():
     pool = rw.Pool(points(200, 6, 3))
     outlook, view = outlook_of(belief(20, 6)), PoolView(pool)
-    by_bald, by_information = (maximize.over_pool(view, outlook, a, 4, everything(pool)) for a in (bald, information))
+    by_bald, by_information = (maximize.over_pool(view, outlook, a, 4, none(pool)) for a in (bald, information))
     np.testing.assert_array_equal(by_bald.indices, by_information.indices)
     np.testing.assert_array_equal(by_bald.scores, by_information.scores)
     space = rw.Box(*box(6))
@@ -98,7 +101,7 @@ def test_a_batch_tells_more_than_the_points_that_are_best_alone():
     for seed in range(20):
         pool = rw.Pool(points(500, 6, [seed, 3]))
         outlook = outlook_of(belief(30, 6, seed))
-        choice = maximize.over_pool(PoolView(pool), outlook, information, 8, everything(pool))
+        choice = maximize.over_pool(PoolView(pool), outlook, information, 8, none(pool))
         alone = np.argsort(-score(information, outlook, pool.points))[:8]
         batch = outlook.given(choice.X).information
         best = outlook.given(pool.points[alone]).information
@@ -112,12 +115,11 @@ def test_points_that_are_taken_are_not_proposed():
     outlook = outlook_of(belief(20, 6))
     free = np.zeros(40, dtype=bool)
     free[::4] = True
-    choice = maximize.over_pool(PoolView(pool), outlook, information, 10, free)
+    choice = maximize.over_pool(PoolView(pool), outlook, information, 10, pool.points[~free])
     assert sorted(choice.indices) == list(range(0, 40, 4))
     best = int(np.argmax(score(information, outlook, pool.points)))
-    free = everything(pool)
-    free[best] = False
-    assert maximize.over_pool(PoolView(pool), outlook, information, 1, free).indices[0] != best
+    alone = pool.points[[best]]
+    assert maximize.over_pool(PoolView(pool), outlook, information, 1, alone).indices[0] != best
 
 
 def test_copies_are_one_point():
@@ -126,36 +128,35 @@ def test_copies_are_one_point():
     pool = rw.Pool(np.repeat(distinct, 5, axis=0))
     outlook, view = outlook_of(belief(20, 6)), PoolView(pool)
     for settings in (maximize.DEFAULT, maximize.MaximizeSettings(shortlist=6)):
-        choice = maximize.over_pool(view, outlook, information, 6, everything(pool), settings)
+        choice = maximize.over_pool(view, outlook, information, 6, none(pool), settings)
         assert len(np.unique(choice.X, axis=0)) == 6
         np.testing.assert_array_equal(pool.points[choice.indices], choice.X)
         assert choice.scores.sum() == pytest.approx(outlook.given(distinct).information, rel=1e-8)
         with pytest.raises(ValueError, match="n must be at most the number of different points left, 6, got 7"):
-            maximize.over_pool(view, outlook, information, 7, everything(pool), settings)
+            maximize.over_pool(view, outlook, information, 7, none(pool), settings)
 
 
 def test_a_shortlist_of_a_large_pool():
     pool = rw.Pool(points(400, 6, 3))
     outlook = outlook_of(belief(20, 6))
-    whole = maximize.over_pool(PoolView(pool), outlook, information, 4, everything(pool))
+    whole = maximize.over_pool(PoolView(pool), outlook, information, 4, none(pool))
     sixty = maximize.MaximizeSettings(shortlist=60)
-    short = maximize.over_pool(PoolView(pool), outlook, information, 4, everything(pool), sixty)
+    short = maximize.over_pool(PoolView(pool), outlook, information, 4, none(pool), sixty)
     ranks = np.argsort(np.argsort(-score(information, outlook, pool.points)))
     assert short.indices[0] == whole.indices[0]
     assert ranks[short.indices].max() < 60
     assert len(set(short.indices.tolist())) == 4
     # More points asked than the shortlist is long: it grows with them.
     two = maximize.MaximizeSettings(shortlist=2)
-    many = maximize.over_pool(PoolView(pool), outlook, information, 7, everything(pool), two)
+    many = maximize.over_pool(PoolView(pool), outlook, information, 7, none(pool), two)
     assert sorted(ranks[many.indices]) == list(range(7))
-    free = ranks >= 100
-    taken = maximize.over_pool(PoolView(pool), outlook, information, 7, free, two)
+    taken = maximize.over_pool(PoolView(pool), outlook, information, 7, pool.points[ranks < 100], two)
     assert sorted(ranks[taken.indices]) == list(range(100, 107))
 
 
 def test_flat_scores_of_a_pool_are_reported():
     pool = rw.Pool(points(50, 6, 3))
-    assert maximize.over_pool(PoolView(pool), outlook_of(nothing(6)), information, 2, everything(pool)).flat
+    assert maximize.over_pool(PoolView(pool), outlook_of(nothing(6)), information, 2, none(pool)).flat
 
 
 def nothing(D):
@@ -320,3 +321,130 @@ def test_a_lattice_with_few_points_left_gives_new_ones(little_effort):
     assert len(np.unique(learner.X, axis=0)) == 9
     with pytest.raises(ValueError, match="hardly any combination"):
         learner.ask(2)
+
+
+# -- pools on disk -----------------------------------------------------------------------------
+
+
+ALL = ("information", "bald", "uncertainty", "improvement", "thompson")
+
+
+def on_disk_belief(n=16):
+    X = on_disk.points(n, 8)
+    y = on_disk.function(X) + 0.2 * np.random.default_rng(4).standard_normal(n)
+    bounds = ([-1.0, -5.0, -1.0, -0.1], [1.0, 15.0, 1.0, 0.1])
+    return rw.fit(X, y, rw.Linear(1), inference="map", n_starts=2, bounds=bounds, priors=PRIORS)
+
+
+def with_copies():
+    X = on_disk.points(400)
+    X[[5, 90, 300]] = X[200]
+    X[77] = on_disk.points(16, 8)[3]  # an input that the belief knows
+    return X
+
+
+ON_DISK = with_copies()
+
+
+@pytest.mark.parametrize("acquired", ALL)
+def test_a_pool_on_disk_gives_what_it_gives_in_memory(acquired, tmp_path, monkeypatch):
+    """For any number of chunks, in files and in Dask, for one point and for a batch."""
+    monkeypatch.setattr(point_chunks, "CHUNK_ROWS", 23)
+    monkeypatch.setattr(shortlist, "BLOCK_ROWS", 11)
+    acquisition, known = BY_NAME[acquired], on_disk_belief()
+    few = maximize.MaximizeSettings(shortlist=40)
+    monkeypatch.setattr(maximize, "DEFAULT", few)
+    pools = on_disk.everywhere(ON_DISK, tmp_path)
+    for n in (1, 6):
+        expected = acquisition.choose(known, rw.Pool(ON_DISK, on_disk.NAMES), n)
+        assert 77 not in expected.indices
+        for kind, pool in pools.items():
+            found = acquisition.choose(known, pool, n)
+            np.testing.assert_array_equal(found.indices, expected.indices, kind)
+            np.testing.assert_array_equal(found.X, expected.X)
+            np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9)
+            assert found.flat == expected.flat
+
+
+@pytest.mark.parametrize("n", [3, 16])  # fewer observations than inputs, and more
+def test_cached_coordinates_give_the_same_choice(n, tmp_path):
+    known = on_disk_belief(n)
+    X = known.X
+    pool = rw.Pool(on_disk.written(tmp_path, ON_DISK), cache=tmp_path / "kept")
+    for pending in (X[:0], ON_DISK[[200, 17]]):
+        given = outlook_of(known).given(pending)
+        seen = np.vstack([X, pending])
+        for times in (1, 5):
+            found, expected = (
+                maximize.over_pool(view_of(p), given, information, times, seen) for p in (pool, rw.Pool(ON_DISK))
+            )
+            np.testing.assert_array_equal(found.indices, expected.indices)
+            np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9)
+    assert (tmp_path / "kept" / "manifest.json").exists()
+
+
+def test_a_shortlist_that_is_too_wide_to_travel_is_read_afterwards(tmp_path, monkeypatch):
+    known, pool = on_disk_belief(), rw.Pool(on_disk.written(tmp_path, ON_DISK))
+    expected = information.choose(known, pool, 4)
+    monkeypatch.setattr(shortlist, "POINT_BYTES", 0)
+    np.testing.assert_array_equal(information.choose(known, pool, 4).X, expected.X)
+
+
+def test_a_pool_on_disk_with_fewer_points_than_are_asked_for(tmp_path):
+    known = on_disk_belief()
+    for pool in (rw.Pool(ON_DISK[:9]), rw.Pool(on_disk.array_of(np.repeat(ON_DISK[:9], 2, axis=0), 4))):
+        assert sorted(information.choose(known, pool, 9).X[:, 0]) == sorted(ON_DISK[:9, 0])
+        with pytest.raises(ValueError, match="n must be at most the number of different points left, 9, got 10"):
+            information.choose(known, pool, 10)
+        none_left = maximize.over_pool
+        with pytest.raises(
+            ValueError, match="n must be at most the number of points left: the pool is exhausted, 1 asked"
+        ):
+            none_left(view_of(pool), outlook_of(known), information, 1, ON_DISK[:9])
+
+
+def test_a_choice_refuses_other_pools():
+    known = on_disk_belief()
+    with pytest.raises(TypeError, match="pool must be a Pool"):
+        information.choose(known, ON_DISK)
+    with pytest.raises(ValueError, match="pool must have the 4 inputs of the belief, got 3"):
+        information.choose(known, rw.Pool(ON_DISK[:, :3]))
+    named = replace(known, names=on_disk.NAMES)
+    with pytest.raises(
+        ValueError, match=r"pool must have the inputs of the belief in their order, a, b, c, ..., got d, "
+    ):
+        information.choose(named, rw.Pool(ON_DISK, on_disk.NAMES[::-1]))
+
+
+def test_memory_is_that_of_a_chunk_not_of_the_pool():
+    """Random points that are made where they are scored."""
+    import dask
+    import dask.array as da
+
+    bounds = ([-1.0, -5.0, -1.0, -0.1], [1.0, 15.0, 1.0, 0.1])
+    many = da.random.default_rng(0).uniform(*(np.array(side) for side in bounds), size=(400_000, 4), chunks=(4000, 4))
+    known, few = on_disk_belief(), maximize.MaximizeSettings(shortlist=100)
+    with dask.config.set(scheduler="synchronous"):
+        pool = rw.Pool(many)
+        tracemalloc.start()
+        try:
+            found = maximize.over_pool(view_of(pool), outlook_of(known), uncertainty, 3, known.X, few)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert len(set(found.indices.tolist())) == 3
+    assert peak < 0.5 * many.nbytes
+
+
+@pytest.mark.slow
+def test_a_pool_on_a_cluster(tmp_path):
+    """Processes of their own: questions and answers travel."""
+    distributed = pytest.importorskip("distributed")
+    known = on_disk_belief()
+    expected = information.choose(known, rw.Pool(ON_DISK), 5)
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
+        distributed.Client(cluster),
+    ):
+        found = information.choose(known, rw.Pool(on_disk.array_of(ON_DISK, 90)), 5)
+    np.testing.assert_array_equal(found.indices, expected.indices)

@@ -7,11 +7,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+import ridgeway as rw
 from ridgeway.active.acquisition import information, outlook_of, score, uncertainty
+from ridgeway.active.component_view import ComponentView
 from ridgeway.active.pending import PendingBelief
 from ridgeway.gp.length_scales import Isotropic
 from ridgeway.gp.linear import Linear
 from tests.active.cases import either_marginal, every_embedding, every_shape, fitted, points, scaled
+from tests.belief.many import QUICK, rows
 
 
 class Naive:
@@ -202,3 +205,45 @@ def test_isotropic_reduction_is_by_distance():
     assert fitted("isotropic", shape="wide").space.rows is not None
     assert fitted("one direction", shape="wide").space.rows is not None
     assert fitted("one direction", shape="tall").space.rows is None
+
+
+# -- a finite basis -----------------------------------------------------------------------------
+
+
+def by_waves_and_exact():
+    X, y = rows(500)
+    return [
+        rw.fit(X, y, Linear(1), approximation=how, settings=QUICK, robust=False, bounds=(0, 1))
+        for how in ("features", "exact")
+    ]
+
+
+@pytest.mark.slow
+def test_pending_points_of_a_finite_basis_are_those_of_the_exact_process():
+    """At the hyperparameters that each has found, which are nearly the same."""
+    waves, exact = by_waves_and_exact()
+    rng = np.random.default_rng(2)
+    pending, X = rng.uniform(0, 1, (4, 4)), rng.uniform(0, 1, (40, 4))
+    found, expected = (outlook_of(belief).given(pending) for belief in (waves, exact))
+    assert found.information == pytest.approx(expected.information, rel=0.1)
+    for acquired in (information, uncertainty):
+        a, b = (score(acquired, outlook, X) for outlook in (found, expected))
+        assert np.abs(a - b).mean() < 0.1 * b.std()
+    assert (score(information, found, pending) < score(information, outlook_of(waves), pending)).all()
+
+
+@pytest.mark.slow
+def test_covariances_of_a_finite_basis_against_solving_for_them():
+    waves, _ = by_waves_and_exact()
+    view = ComponentView(waves.components[0], "mgp")
+    gp = waves.components[0].gp
+    z = np.random.default_rng(3).uniform(-1, 1, (7, 4))
+    seen = view.features(z)
+    plain, full = view.covariances(seen, seen, np.zeros((7, 7)))
+    psi = gp.functions(z)
+    np.testing.assert_allclose(plain, psi @ np.linalg.solve(gp.L @ gp.L.T, psi.T), rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(np.diagonal(full), view.variance(seen, np.zeros(7)), rtol=1e-9)
+    with pytest.raises(
+        TypeError, match="a search over a box needs the exact process: choose from a Pool, or fit a part"
+    ):
+        information.with_gradient(waves, waves.X[:2])

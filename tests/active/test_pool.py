@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from ridgeway.active import pool as pool_module
+from ridgeway.active import array_table
 from ridgeway.active.spaces import Pool, space_from_dict
 from tests.active.points import INF, NAMES, NAN, NO_NUMBER, NOT_FINITE, POINTS, rng
 
@@ -260,7 +260,7 @@ def test_a_map_larger_than_a_block(tmp_path):
     for start in range(0, shape[0], 10_000):
         mapped[start : start + 10_000] = block + start
     mapped.flush()
-    assert shape[0] * shape[1] * 8 > 7 * pool_module.BLOCK_BYTES
+    assert shape[0] * shape[1] * 8 > 7 * array_table.BLOCK_BYTES
     tracemalloc.start()
     try:
         pool = Pool(tmp_path / "p.npy")

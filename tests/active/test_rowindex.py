@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ridgeway.active import pool as pool_module
-from ridgeway.active import rowindex
+from ridgeway.active import array_table, rowindex
 from ridgeway.active.spaces import Pool
 from tests.active.points import NAN, POINTS
 
@@ -31,7 +30,7 @@ def test_lookup_takes_both_zeros_for_one():
 def test_lookup_survives_collisions(monkeypatch):
     """Equal hashes are not yet equal rows."""
     monkeypatch.setattr(rowindex, "row_hashes", lambda X: np.zeros(X.shape[0], dtype=np.uint64))
-    monkeypatch.setattr(pool_module, "BLOCK_BYTES", 5 * 24)
+    monkeypatch.setattr(array_table, "BLOCK_BYTES", 5 * 24)
     points = POINTS.copy()
     points[[9, 30]] = points[4]
     pool = Pool(points)

@@ -12,6 +12,7 @@ import pytest
 import ridgeway as rw
 from ridgeway import Campaign, Fixed, Input, Pool
 from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
+from tests.active import pools_on_disk as on_disk
 
 
 class _Odd(rw.acquisition.Bald):
@@ -162,3 +163,31 @@ def test_a_constraint_that_changes_nothing_is_said_once(tmp_path: Path) -> None:
     with pytest.warns(RidgewayWarning, match="changes nothing"):
         Campaign.create(tmp_path / "c.sqlite", "c", [Input("A", 0, 1), Input("B", 0, 1)], constraints="A + B <= 5")
     assert Campaign.open(tmp_path / "c.sqlite").ask().id == 1
+
+
+def test_a_pool_that_cannot_be_opened_again_is_refused(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).uniform(0, 1, (60, 3))
+    with pytest.raises(CampaignError, match="a Dask collection cannot be stored: write its points to Parquet files"):
+        Campaign.create(tmp_path / "c.sqlite", "dask", Pool(on_disk.array_of(X, 20)))
+    with pytest.raises(CampaignError, match="labels must be columns of text by their names, got "):
+        Campaign.create(tmp_path / "c.sqlite", "memory", Pool(X), labels=["id"])
+
+
+def test_a_campaign_on_disk_asks_what_one_in_memory_asks(tmp_path: Path) -> None:
+    X = on_disk.points(120)
+    (tmp_path / "p").mkdir()
+    words = [f"M{i}" for i in range(120)]
+    pattern = on_disk.written(tmp_path / "p", X, word=words)
+    options: dict[str, Any] = {"embedding": rw.Linear(1), "inference": "map", "n_initial": 3}
+    memory = Campaign.create(tmp_path / "m.sqlite", "m", Pool(X, on_disk.NAMES), labels={"word": words}, **options)
+    Campaign.create(tmp_path / "d.sqlite", "d", Pool(pattern, on_disk.NAMES), labels=["word"], **options)
+    for step in range(2):
+        disk = Campaign.open(tmp_path / "d.sqlite")  # as a command does it each time
+        asked = [campaign.ask(3) for campaign in (memory, disk)]
+        for mine, theirs in zip(*asked, strict=True):
+            np.testing.assert_array_equal(mine.x, theirs.x)
+            assert mine.notes == theirs.notes
+            for campaign in (memory, disk):
+                campaign.tell(mine.id, float(on_disk.function(mine.x[None])[0]) + 0.1 * np.sin(step + mine.id))
+    with pytest.raises(CampaignError, match="labels of a pool in files must be names of columns"):
+        Campaign.create(tmp_path / "e.sqlite", "e", Pool(pattern, on_disk.NAMES), labels={"word": words}, **options)

@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from ridgeway import Campaign, Category, Input
@@ -232,3 +234,52 @@ def test_outputs_that_are_refused(ridgeway: Ridgeway, words: tuple[str, ...], sa
     assert said.code == 1
     assert says in said.err
     assert not Path("campaign.sqlite").exists()
+
+
+def files_of_points() -> None:
+    rng = np.random.default_rng(0)
+    Path("points").mkdir()
+    for i in range(3):
+        frame = pd.DataFrame(rng.uniform(0, 1, (40, 2)), columns=["share", "load"])
+        frame.assign(id=[f"M{i}-{j}" for j in range(40)]).to_parquet(f"points/{i}.parquet", index=False)
+
+
+def test_a_pool_of_files_stays_in_its_files(ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch) -> None:
+    files_of_points()
+    assert ridgeway("init", "--pool", "points/*.parquet", "--label", "id", "--directions", "1").code == 0
+    assert Path("campaign.sqlite").stat().st_size < 200_000
+    assert ridgeway("ask", "-n", "4", "-o", "next.csv").code == 0
+    asked = pd.read_csv("next.csv")
+    for _, row in asked.iterrows():  # the label is that of the point
+        part, j = row["id"][1:].split("-")
+        point = pd.read_parquet(f"points/{part}.parquet").loc[int(j), ["share", "load"]]
+        assert point.tolist() == row[["share", "load"]].tolist()
+    asked.assign(value=asked["share"]).to_csv("next.csv", index=False)
+    assert ridgeway("tell", "next.csv").code == 0
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")  # the files are found from any folder
+    assert ridgeway("ask", "-c", "../campaign.sqlite", "-n", "3").code == 0
+    assert ridgeway("status", "-c", "../campaign.sqlite").code == 0
+    Path("../points/1.parquet").unlink()
+    said = ridgeway("ask", "-c", "../campaign.sqlite")
+    assert said.code != 0
+    assert "the pool of this campaign cannot be opened: points must be files that exist" in said.err
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["points/*.parquet"], "points must hold numbers, but column 'id' of points/0.parquet holds"),
+        (
+            ["points/*.parquet", "--label", "name"],
+            "points/*.parquet has no column 'name'; its columns are share, load, id",
+        ),
+        (["points", "--category", "id"], "--category needs a pool that is read into memory, got 'id'"),
+        (["none/*.parquet"], "points must be Parquet files, got 'none/*.parquet', where there are none"),
+    ],
+)
+def test_a_pool_of_files_that_cannot_be(ridgeway: Ridgeway, options: list[str], expected: str) -> None:
+    files_of_points()
+    said = ridgeway("init", "--pool", *options)
+    assert said.code != 0
+    assert expected in said.err

@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ridgeway import checks
+from ridgeway import checks, names
 from ridgeway.active import goals
 from ridgeway.active.goals import Goal
 from ridgeway.active.outlook import Outlook
@@ -30,6 +30,10 @@ from ridgeway.belief.belief_mixture import BeliefMixture
 from ridgeway.gp import moments as gp_moments
 from ridgeway.gp.moments import Moments
 from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.active.maximize import Choice
+    from ridgeway.active.pool import Pool
 
 
 @runtime_checkable
@@ -84,6 +88,13 @@ class _Scores:
     def with_gradient(self: Acquisition, belief: Belief, X: Any) -> tuple[Array, Array]:
         """Scores ``(n,)`` and their gradients in ``X``, ``(n, D)``."""
         return score_with_gradient(self, outlook_of(belief), belief.points(X))
+
+    def choose(self: Acquisition, belief: Belief, pool: Pool, n: int = 1) -> Choice:
+        """The best ``n`` points of a pool: ``X (n, D)``, their ``scores`` and their ``indices``.
+
+        Each is chosen given those before it. Inputs that the belief was fitted to are left out.
+        """
+        return _chosen(self, outlook_of(belief), belief, pool, n)
 
 
 @dataclass(frozen=True)
@@ -162,9 +173,32 @@ class _BestScores:
         """Scores ``(n,)`` and their gradients in ``X``, ``(n, D)``."""
         return _own_outlook(self, belief, goal).score_with_gradient(self, belief.points(X))
 
+    def choose(self: Optimising, belief: Belief, pool: Pool, n: int = 1, goal: Goal = "minimize") -> Choice:
+        """The best ``n`` points of a pool: ``X (n, D)``, their ``scores`` and their ``indices``.
+
+        Each is chosen given those before it. Inputs that the belief was fitted to are left out.
+        """
+        return _chosen(self, _own_outlook(self, belief, goal), belief, pool, n)
+
 
 def _own_outlook(acquisition: Optimising, belief: Belief, goal: Goal) -> Outlook:
     return acquisition.outlook(BeliefMixture.by_evidence([belief]), goals.sign(goals.checked(goal)), belief.seed)
+
+
+def _chosen(acquisition: Acquisition | Optimising, outlook: Outlook, belief: Belief, pool: Pool, n: int) -> Choice:
+    from ridgeway.active import maximize  # which needs acquisitions itself
+    from ridgeway.active.pool import Pool
+    from ridgeway.active.pool_coordinates import view_of
+
+    pool = checks.instance(pool, Pool, "pool", "a Pool")
+    if pool.D != belief.space.scaling.D:
+        raise ValueError(f"pool must have the {belief.space.scaling.D} inputs of the belief, got {pool.D}")
+    if None not in (belief.names, pool.names) and belief.names != pool.names:
+        raise ValueError(
+            f"pool must have the inputs of the belief in their order, {names.listed(belief.names or ())}, "
+            f"got {names.listed(pool.names or ())}: Pool(points, names=belief.names) puts them in order"
+        )
+    return maximize.over_pool(view_of(pool), outlook, acquisition, checks.count(n, "n", 1), checks.dense(belief.X))
 
 
 @dataclass(frozen=True)

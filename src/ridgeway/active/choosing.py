@@ -15,7 +15,7 @@ from ridgeway.active.history import Record
 from ridgeway.active.maximize import Choice
 from ridgeway.active.outlook import Outlook
 from ridgeway.active.pool import Pool
-from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active.pool_coordinates import View, view_of
 from ridgeway.active.spaces import Space
 
 #: What points are scored by; ``None`` where there is nothing to score them by yet. Called only if it is needed.
@@ -60,8 +60,8 @@ class Chooser:
         return not all(self.fills(i, record, n_asked) for i in range(n_asked, n_asked + n))
 
     @cached_property
-    def _view(self) -> PoolView | None:
-        return PoolView(self.space) if isinstance(self.space, Pool) else None
+    def _view(self) -> View | None:
+        return view_of(self.space) if isinstance(self.space, Pool) else None
 
     def _designed(self, n: int, record: Record, n_asked: int) -> Choice:
         X = self.design.points(n, n_asked, self.n_initial, self.random_state, record)
@@ -72,4 +72,4 @@ class Chooser:
         rng = np.random.default_rng([self.random_state, 1, n_asked])
         if self._view is None:
             return maximize.over_box(self.space, outlook, self.score, n, rng)  # type: ignore[arg-type]
-        return maximize.over_pool(self._view, outlook, self.score, n, record.free)
+        return maximize.over_pool(self._view, outlook, self.score, n, record.seen)

@@ -7,13 +7,15 @@ covariances by reverse-mode differentiation, written by hand: each line of the c
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from functools import singledispatch
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ridgeway.gp import moments
 from ridgeway.gp.embeddings import Candidates, MomentGradients, towards
+from ridgeway.gp.feature_process import FeatureProcess
 from ridgeway.gp.moments import WEIGHTS
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, ConditionedGP
 from ridgeway.inference.mixture import Component
@@ -33,7 +35,7 @@ class ReducedPoints(NamedTuple):
 class Features(NamedTuple):
     """A component at ``M`` points."""
 
-    at: Candidates
+    at: Any  # Candidates, or Waves where the process has a finite basis
     mean: Array  # (M,)
     V: Array  # (M,)
     by_mean: Array  # (M, q) ∂m F
@@ -60,6 +62,35 @@ class MomentAdjoint(NamedTuple):
     plain_cross: Array  # (M, B) C with them
 
 
+class Waves(NamedTuple):
+    """New points where the process has a finite basis."""
+
+    half: Array  # (M, m) whose products are the covariances given the rows: L⁻¹ ψ
+
+
+@singledispatch
+def seen_by(gp: Any, z: Array) -> tuple[Array, Array, Any]:
+    """Mean and variance at points ``z (M, r)``, and what covariances and derivatives need."""
+    return moments.predictive(gp, z)
+
+
+@seen_by.register
+def _(gp: FeatureProcess, z: Array) -> tuple[Array, Array, Any]:
+    mean, V = moments.plain(gp, z)
+    return mean, V, Waves(gp.functions(z) @ gp.Linv.T)
+
+
+@singledispatch
+def slopes_of(gp: Any, z: Array, V: Array, mean: Array, at: Any) -> tuple[Array, Array, Array, Array]:
+    """Derivatives of mean and variance in ``theta``, ``(M, P + 4)``, and in the embedded input, ``(M, d)``."""
+    return moments.moment_gradients(gp, V, mean, at)
+
+
+@slopes_of.register
+def _(gp: FeatureProcess, z: Array, V: Array, mean: Array, at: Any) -> tuple[Array, Array, Array, Array]:
+    return moments.slopes(gp, z)[2:]
+
+
 class ComponentView(NamedTuple):
     """A component and the marginal to compute."""
 
@@ -69,11 +100,11 @@ class ComponentView(NamedTuple):
     def features(self, z: Array) -> Features:
         """At points ``z (M, r)``."""
         gp, F = self.component.gp, self.component.factor
-        mean, V, at = moments.predictive(gp, z)
+        mean, V, at = seen_by(gp, z)
         if self.spread == "map":
             none = np.zeros((z.shape[0], 0))
             return Features(at, mean, V, none, none, none, none)
-        dm, dV, dm_u, dV_u = moments.moment_gradients(gp, V, mean, at)
+        dm, dV, dm_u, dV_u = slopes_of(gp, z, V, mean, at)
         root = np.sqrt(V)[:, None]
         return Features(at, mean, V, dm @ F, (dV @ F) / root, dm_u, dV_u / root)
 
@@ -86,17 +117,28 @@ class ComponentView(NamedTuple):
 
     def covariances(self, x: Features, b: Features, residual: Array) -> tuple[Array, Array]:
         """``C`` and ``C̃`` between two sets of points, ``(M, B)`` each."""
-        gp = self.component.gp
-        C = gp.output_variance * gp.kernel.value(self._distances(x, b, residual)) - x.at.k @ b.at.a.T
+        C = self._plain_covariances(x, b, residual)
         unexplored = self.component.prior_variance * residual
         from_mean = x.by_mean @ b.by_mean.T + unexplored * (x.mean_u @ b.mean_u.T)
         from_spread = x.by_spread @ b.by_spread.T + unexplored * (x.spread_u @ b.spread_u.T)
         return C, moments.marginal_covariance(C, from_mean, from_spread, self.spread)
 
+    def _plain_covariances(self, x: Features, b: Features, residual: Array) -> Array:
+        gp = self.component.gp
+        if isinstance(x.at, Waves):
+            result: Array = x.at.half @ b.at.half.T
+            return result
+        return gp.output_variance * gp.kernel.value(self._distances(x, b, residual)) - x.at.k @ b.at.a.T
+
     def pull_back(
         self, f: Features, points: ReducedPoints, adjoint: MomentAdjoint, pending: Features | None
     ) -> Adjoint:
         """From derivatives in means, variances and covariances to those in the points."""
+        if isinstance(f.at, Waves):
+            raise TypeError(
+                "a belief about many rows has a finite basis, and a search over a box needs the exact process: choose "
+                "from a Pool, or fit a part of the rows with approximation='exact'"
+            )
         own = WEIGHTS[self.spread][0]
         gp, at = self.component.gp, f.at
         Z, U, k, rho, cross = self._pull_back_features(f, points, adjoint, pending)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ridgeway.active.box import Box
 from ridgeway.active.history import Record
-from ridgeway.active.pool import CANDIDATES
+from ridgeway.active.pool import CANDIDATES, Pool
 from ridgeway.active.spaces import Space
 from ridgeway.errors import NothingLeftError
 from ridgeway.gp.embeddings import Embedding
@@ -57,16 +57,28 @@ class Design:
             for i in range(first, first + n):
                 record = record.with_pending(self._unseen(space, i, size, seed, record)[None])
             return record.pending[-n:]
-        taken, chosen = list(np.flatnonzero(~record.free)), []
-        for i in range(first, first + n):
+        chosen = self._of_pool(space, range(first, first + n), size, seed, record.seen, space.in_memory)
+        # Copies of the chosen points are looked for once for all of them: they are rare, and each look is a pass.
+        if not space.in_memory and n > 1 and space.taken(chosen).shape[0] > n:
+            chosen = self._of_pool(space, range(first, first + n), size, seed, record.seen, True)
+        return chosen
+
+    def _of_pool(self, space: Pool, numbers: range, size: int, seed: int, seen: Array, with_copies: bool) -> Array:
+        """Points of a pool, each given those before it; ``with_copies`` excludes the copies of these as well."""
+        taken, chosen = space.taken(seen), np.zeros((0, space.D))
+        near = seen[space.index_of(seen) >= 0] if len(seen) else seen
+        for i in numbers:
             rng = np.random.default_rng([seed, 0, i])
             if self.kind == "filling":
-                index = space.spread(1, rng, taken, self.among_first if i < size else self.among_later)
+                index = space.spread(1, rng, taken, self.among_first if i < size else self.among_later, near)
             else:
                 index = space.uniform(1, rng, taken)
-            chosen.append(int(index[0]))
-            taken.extend(space.find(space.rows(chosen[-1:])[0]))
-        return space.rows(chosen)
+            x = space.rows(index)
+            space.table.note(index, x)
+            chosen, near = np.vstack([chosen, x]), np.vstack([near, x])
+            if i != numbers[-1]:
+                taken = np.union1d(taken, space.find(x[0]) if with_copies else index)
+        return chosen
 
     def _unseen(self, box: Box, i: int, size: int, seed: int, record: Record) -> Array:
         x = self._in_box(box, i, size, seed)

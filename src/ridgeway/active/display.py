@@ -32,7 +32,7 @@ def _parts(learner: ActiveLearner) -> tuple[list[tuple[str, str]], list[tuple[st
     belief = learner.last_belief
     if belief is None:
         return [*_setting(learner), ("belief", "none yet")], [], ()
-    age = learner.record.n - belief.y.shape[0]
+    age = learner.record.n - belief.n_rows
     state = ("belief", f"{age} observations old" if age else "up to date")
     return (
         [*_setting(learner), *facts(belief), state],

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ridgeway import checks, columns, names
 from ridgeway.active.pool import Pool
+from ridgeway.active.row_lookup import distinct
 from ridgeway.active.spaces import Space
 from ridgeway.errors import RidgewayWarning
 from ridgeway.types import Array
@@ -73,14 +74,19 @@ class Record:
         """Which points of a pool have not been seen, ``(M,)``; a copy of a seen point counts as seen."""
         assert isinstance(self.space, Pool)
         free = np.ones(len(self.space), dtype=bool)
-        for x in self.seen:
-            free[self.space.find(x)] = False
+        free[self.space.taken(self.seen)] = False
         return free
 
     @property
     def n_left(self) -> float:
-        """How many points have not been seen: infinitely many in a box."""
-        return float(self.free.sum()) if isinstance(self.space, Pool) else np.inf
+        """How many points have not been seen: infinitely many in a box.
+
+        A pool that is not in memory is not read for that: each seen point counts once, also where it has copies.
+        """
+        if not isinstance(self.space, Pool):
+            return np.inf
+        taken = self.space.taken(self.seen) if self.space.in_memory else distinct(self.seen)
+        return float(max(len(self.space) - len(taken), 0))
 
     def check_left(self, n: int) -> None:
         """Raise if a pool has fewer than ``n`` points left."""
@@ -179,7 +185,9 @@ class Record:
 
     def _check_inside(self, X: Array) -> None:
         if isinstance(self.space, Pool):
-            foreign = np.flatnonzero(self.space.index_of(X) < 0)
+            asked = {x.tobytes() for x in self.pending}  # so they are points of the pool
+            foreign = np.array([i for i, x in enumerate(X) if x.tobytes() not in asked], dtype=int)
+            foreign = foreign[self.space.index_of(X[foreign]) < 0] if foreign.size else foreign
             if foreign.size:
                 raise ValueError(
                     f"x must be points of the pool, but row {foreign[0]} is not (pass outside=True if meant)"

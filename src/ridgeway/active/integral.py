@@ -135,8 +135,8 @@ def best_point(learner: ActiveLearner, over: Any = None) -> Array:
     rng = np.random.default_rng(learner.record.n)
     scorer = ReductionScorer(belief, over)
     if isinstance(space, Pool):
-        taken = space.index_of(np.vstack([learner.X, learner.pending, *(x for x, _ in learner.failed)]))
-        rows = space.rows(space.uniform(int(min(_CANDIDATES, learner.record.n_left)), rng, exclude=taken))
+        taken = space.taken(learner.record.seen)
+        rows = space.rows(space.uniform(min(_CANDIDATES, len(space) - len(taken)), rng, exclude=taken))
         return np.asarray(rows[int(np.argmax(scorer(rows)))])
     lower, upper = space.bounds
     X = space.filling(_CANDIDATES, rng)

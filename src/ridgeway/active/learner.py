@@ -241,7 +241,7 @@ class ActiveLearner:
         n = self.record.n
         if n == 0:
             raise ValueError("there is no belief before the first observation: ask(), then tell()")
-        if self._belief is None or self._belief.y.shape[0] != n:
+        if self._belief is None or self._belief.n_rows != n:
             self._belief, self._searched_at = self._refit(self.record, self._belief, self._searched_at, self.progress)
             progresses.clear(self.progress)
         return self._belief
@@ -253,7 +253,7 @@ class ActiveLearner:
         sign, n = goals.sign(self.goal), self.record.n
         if n == 0:
             raise ValueError("there is no belief before the first observation: ask(), then tell()")
-        if self._averaged is None or self._averaged.mixture.beliefs[0].y.shape[0] != n:
+        if self._averaged is None or self._averaged.mixture.beliefs[0].n_rows != n:
             if self.progress is not None:
                 self.progress("weighing the embedding against models without one")
             self._averaged = alternatives.averaged(self.record, self._refit, sign, last=self._searched_before)
@@ -359,7 +359,7 @@ class ActiveLearner:
         last, record = self._belief, self.record
         if last is None:
             return ()
-        known = last.y.shape[0]
+        known = last.n_rows
         return surprises(last, record.X[known:], record.y[known:], record.noise[known:])
 
     @property
@@ -424,7 +424,7 @@ class ActiveLearner:
         """
         n = checks.count(n, "n", 1)
         if isinstance(self.space, Pool):
-            n = min(n, int(self.record.free.sum()))
+            n = int(min(n, self.record.n_left))
         n = self.number_of_points(n) if n else 0
         return self._choose(n) if n else maximize.Choice(np.zeros((0, self.space.D)), np.zeros(0), None, True)
 
@@ -457,7 +457,7 @@ class ActiveLearner:
     def _course(self) -> tuple[Any, ...]:
         """Changes whenever there is something new to show."""
         belief = self.last_belief
-        return display.counts(self), self.n_asked, None if belief is None else belief.y.shape[0]
+        return display.counts(self), self.n_asked, None if belief is None else belief.n_rows
 
     def __rich__(self) -> Any:
         return display.learner_rich(self)
@@ -481,8 +481,8 @@ class ActiveLearner:
 
         ``belief`` is of the first observations of ``record``, or of all of them.
         """
-        if belief is not None and belief.y.shape[0] > record.n:
-            raise ValueError(f"belief must be of observations of the record, got {belief.y.shape[0]} of {record.n}")
+        if belief is not None and belief.n_rows > record.n:
+            raise ValueError(f"belief must be of observations of the record, got {belief.n_rows} of {record.n}")
         known = (self.space.names, self.space.units)
         if belief is not None and (belief.names, belief.units) != known:  # stored without names, or with others
             belief = replace(belief, names=self.space.names, units=self.space.units)

@@ -25,7 +25,7 @@ from ridgeway.active import projected_climb
 from ridgeway.active.acquisition import AnyAcquisition
 from ridgeway.active.box import Box
 from ridgeway.active.outlook import Outlook
-from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active.pool_coordinates import PoolView, View
 from ridgeway.active.preimage import Preimage, PreimageSettings
 from ridgeway.belief.belief import Belief
 from ridgeway.errors import NumericalError
@@ -40,6 +40,9 @@ class MaximizeSettings:
     ----------
     shortlist
         The later points of a batch are chosen from this many of a pool's best candidates for the first.
+    rescored
+        Where one point is chosen from a pool, so many of the best are scored once more, together: how a pool is cut
+        into blocks changes scores by their rounding, and must not change what is chosen.
     sample
         Points of a Latin hypercube over the box that are scored.
     directions
@@ -73,6 +76,7 @@ class MaximizeSettings:
     """
 
     shortlist: int = 4096
+    rescored: int = 64
     sample: int = 1024
     directions: int = 128
     preimages: int = 2
@@ -105,49 +109,48 @@ class Choice(NamedTuple):
 
 
 def over_pool(
-    view: PoolView,
+    view: View,
     outlook: Outlook,
     acquisition: AnyAcquisition,
     n: int,
-    free: npt.NDArray[np.bool_],
+    seen: Array,
     settings: MaximizeSettings | None = None,
 ) -> Choice:
-    """The best ``n`` different points of the pool that are ``free (M,)``."""
+    """The best ``n`` different points of the pool that are equal to none of ``seen (k, D)``.
+
+    All rows are scored for the first point; the later ones are chosen from the best of them.
+    """
     settings = DEFAULT if settings is None else settings
     acquisition = acquisition.jointly if n > 1 else acquisition
-    free, whole = free.copy(), pool_scores(view, outlook, acquisition)
-    flat = _is_flat(whole[free], settings)
-    shortlist = _leading(whole, free, max(settings.shortlist, n))
-    points, scores = view.pool.rows(shortlist), whole[shortlist]
+    most = max(settings.shortlist, n) if n > 1 else settings.rescored
+    left = view.leading(outlook, acquisition, seen, most)
+    flat = _spans_little(left.least, left.most, settings)
     chosen: list[int] = []
     values: list[float] = []
-    while True:
-        best = int(np.argmax(np.where(free[shortlist], scores, -np.inf)))
-        chosen.append(int(shortlist[best]))
-        values.append(float(scores[best]))
+    points: list[Array] = []
+    while left.rows.shape[0]:
+        assert left.points is not None
+        scores = acquisitions.score(acquisition, outlook, left.points)
+        best = left.points[int(np.argmax(scores))]
+        copies = (left.points == best).all(axis=1)  # the same experiment
+        chosen.append(int(left.rows[copies][0]))
+        values.append(float(scores.max()))
+        points.append(best)
         if len(chosen) == n:
-            break
-        free[view.pool.find(points[best])] = False  # and its copies: the same experiment
-        outlook = outlook.given(points[best : best + 1])
-        if not free[shortlist].any():  # the shortlist held nothing but copies
-            shortlist = _leading(pool_scores(view, outlook, acquisition), free, max(settings.shortlist, n))
-            points = view.pool.rows(shortlist)
-        if shortlist.shape[0] == 0:
-            raise ValueError(f"n must be at most the number of different points left, {len(chosen)}, got {n}")
-        scores = acquisitions.score(acquisition, outlook, points)
-    return Choice(view.pool.rows(chosen), np.array(values), np.array(chosen), flat)
-
-
-def _leading(scores: Array, free: npt.NDArray[np.bool_], most: int) -> npt.NDArray[np.int64]:
-    """Indices of the best candidates that are free, at most ``most`` of them."""
-    candidates = np.flatnonzero(free)
-    if candidates.shape[0] <= most:
-        return candidates
-    return candidates[np.argpartition(-scores[candidates], most)[:most]]
+            rows, X = np.array(chosen), np.stack(points)
+            view.pool.table.note(rows, X)
+            return Choice(X, np.array(values), rows, flat)
+        outlook = outlook.given(best[None])
+        left = left._replace(rows=left.rows[~copies], points=left.points[~copies])
+        if left.rows.shape[0] == 0:  # the shortlist held nothing but copies
+            left = view.leading(outlook, acquisition, np.vstack([seen, *points]), most)
+    if chosen:
+        raise ValueError(f"n must be at most the number of different points left, {len(chosen)}, got {n}")
+    raise ValueError(f"n must be at most the number of points left: the pool is exhausted, {n} asked")
 
 
 def pool_scores(view: PoolView, outlook: Outlook, acquisition: AnyAcquisition) -> Array:
-    """Scores of every point of a pool, ``(M,)``."""
+    """Scores of every point of a pool in memory, ``(M,)``."""
     return outlook.pool_scores(acquisition, view)
 
 
@@ -372,4 +375,9 @@ def _climb_in_box(
 
 
 def _is_flat(scores: Array, settings: MaximizeSettings) -> bool:
-    return bool(np.ptp(scores) <= settings.flat * max(1.0, float(np.abs(scores).max())))
+    return _spans_little(float(scores.min()), float(scores.max()), settings)
+
+
+def _spans_little(least: float, most: float, settings: MaximizeSettings) -> bool:
+    """Whether scores from ``least`` to ``most`` are all the same."""
+    return most - least <= settings.flat * max(1.0, abs(least), abs(most))

@@ -24,7 +24,7 @@ from ridgeway.active.component_view import Adjoint, ComponentView, Features, Mom
 from ridgeway.blas import blas_threads
 from ridgeway.gp import moments
 from ridgeway.gp.moments import Moments
-from ridgeway.gp.rowspace import reduced
+from ridgeway.gp.rowspace import RowSpace, reduced
 from ridgeway.types import Array, Inputs
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ class PendingBelief:
         """Mean and both variances of ``f`` at the points; in blocks, so memory stays bounded."""
         if self.pending is None:
             return self.belief.reduced_moments(points.z, points.rho, self.spread)
-        n, p = self.belief.y.shape[0], self.belief.components[0].gp.theta.shape[0]
-        step = moments.block_size(n, p)
+        n, gp = self.belief.y.shape[0], self.belief.components[0].gp
+        step = moments.block_size(gp.width, gp.theta.shape[0])
         with blas_threads(n):
             parts = [
                 self._conditional(ReducedPoints(*(part[start : start + step] for part in points))).moments
@@ -158,6 +158,21 @@ class PendingBelief:
         """Scores ``(n,)`` of points."""
         with blas_threads(self.belief.y.shape[0]):
             return acquisition.value(self.moments(self.reduced(X)), self.noise)
+
+    @property
+    def coordinates(self) -> RowSpace | None:
+        """The space whose coordinates of a point are enough for its score; ``None`` where the point itself is needed.
+
+        A pending point has a part beyond what the data span, and so has a new one: only the points tell how they lie.
+        """
+        space = self.belief.space
+        return space if space.rows is None or self.n_pending == 0 else None
+
+    def score_coordinates(self, acquisition: Acquisition, z: Array, rho: Array) -> Array:
+        """Scores ``(n,)`` of points known by their :attr:`coordinates` ``z (n, r)`` and ``rho (n,)`` alone."""
+        points = ReducedPoints(*reduced(self.belief.model, z, rho), np.zeros((z.shape[0], self.n_pending)))
+        with blas_threads(self.belief.y.shape[0]):
+            return acquisition.value(self.moments(points), self.noise)
 
     def score_with_gradient(self, acquisition: Acquisition, X: Array) -> tuple[Array, Array]:
         """Scores ``(n,)`` and gradients ``(n, D)`` of a few points."""

@@ -122,7 +122,7 @@ class Prospect:
 
     def score(self, acquisition: Any, X: Inputs) -> Array:
         """Logarithms of the expected improvement at ``X (n, D)``, in the user's units."""
-        step = moments.block_size(self.known_inputs.shape[0], self._largest_theta)
+        step = moments.block_size(self._width, self._largest_theta)
         return np.concatenate([np.zeros(0), *(self._value(X[i : i + step]) for i in range(0, X.shape[0], step))])
 
     def score_with_gradient(self, acquisition: Any, X: Array) -> tuple[Array, Array]:
@@ -146,6 +146,12 @@ class Prospect:
         return np.concatenate([self.score(acquisition, points) for _, points in view.pool.blocks(BLOCK_ROWS)])
 
     # -- draws at the anchors ------------------------------------------------------------------------
+
+    @property
+    def _width(self) -> int:
+        """Numbers that a prediction at one point is made of."""
+        pending = 0 if self.pending is None else self.pending.shape[0]
+        return pending + max(c.gp.width for belief in self.beliefs for c in belief.components)
 
     @property
     def _largest_theta(self) -> int:

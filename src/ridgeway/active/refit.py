@@ -134,7 +134,7 @@ class Refit:
             return True
         if self.is_lost(last):
             return False
-        known = last.y.shape[0]
+        known = last.n_rows
         prediction = last.predict(record.X[known:])
         variance = prediction.variance + last.noise_variance + record.noise[known:]
         misses = np.abs(record.y[known:] - prediction.mean)

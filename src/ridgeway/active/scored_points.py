@@ -44,8 +44,8 @@ def of_learner(learner: ActiveLearner, n: int | None = None) -> ScoredPoints:
     space = learner.space
     n = _default_number(space.D) if n is None else n
     if isinstance(space, Pool):
-        free = np.flatnonzero(learner.record.free)
-        X = space.rows(rng.choice(free, min(n, free.size), replace=False))
+        taken = space.taken(learner.record.seen)
+        X = space.rows(space.uniform(min(n, len(space) - len(taken)), rng, taken))
     else:
         assert isinstance(space, Box)
         X = space.uniform(n, rng)

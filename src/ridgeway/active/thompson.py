@@ -65,8 +65,9 @@ def drawn_path(belief: Belief, rng: np.random.Generator, settings: ThompsonSetti
     component = belief.components[index]
     theta = component.gp.theta + component.factor @ rng.standard_normal(component.factor.shape[1])
     R = belief.embedding_posterior.sample(component, theta[None, :-N_GLOBAL], rng)[0]
-    U = belief.space.scaling.scaled(belief.X) @ R.T
-    return DrawnPath(R, path(component.posterior.condition(theta), U, rng, settings.waves))
+    gp = component.gp.at_draw(component.posterior, theta, rng)
+    U = belief.space.scaling.scaled(belief.X[: gp.data.n]) @ R.T  # of many rows it goes through the first few
+    return DrawnPath(R, path(gp, U, rng, settings.waves))
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,9 @@ def opened(X: Any, y: Any) -> Blocks | None:
     module = type(X).__module__.split(".")[0]
     if module in ("dask", "dask_expr"):
         return _dask_frame(X, y) if hasattr(X, "columns") else _dask_array(X, y)
-    paths = _paths(X)
-    if paths is not None:
-        return _parquet(paths, y)
+    found = paths(X)
+    if found is not None:
+        return _parquet(found, y)
     is_iterable = isinstance(X, Iterable) and not hasattr(X, "__array__") and not hasattr(X, "shape")
     if y is None and (callable(X) or is_iterable):
         return Batches(X)
@@ -154,7 +154,8 @@ class Parquet:
         return tree(self.ask(question), add)
 
 
-def _paths(X: Any) -> list[str] | None:
+def paths(X: Any, name: str = "X") -> list[str] | None:
+    """The files that a path, a pattern, a folder or a list of these means, in order; ``None`` for anything else."""
     given = [X] if isinstance(X, str | Path) else X
     if not (isinstance(given, list | tuple) and given and all(isinstance(path, str | Path) for path in given)):
         return None
@@ -163,16 +164,29 @@ def _paths(X: Any) -> list[str] | None:
         inside = os.path.join(path, "*.parquet") if os.path.isdir(path) else path
         files = sorted(glob.glob(inside))
         if not files:
-            raise FileNotFoundError(f"X must be Parquet files, got {path!r}, where there are none")
+            raise FileNotFoundError(f"{name} must be Parquet files, got {path!r}, where there are none")
         found += files
     return found
 
 
-def _parquet(paths: list[str], y: Any) -> Parquet:
+def parquet_module() -> Any:
+    """pyarrow's reader of Parquet files."""
     try:
         import pyarrow.parquet as parquet
     except ImportError:
         raise ImportError("Parquet files need pyarrow: install ridgeway[pool]") from None
+    return parquet
+
+
+def arrow_types() -> Any:
+    """pyarrow's questions about types of columns."""
+    import pyarrow.types as types
+
+    return types
+
+
+def _parquet(paths: list[str], y: Any) -> Parquet:
+    parquet = parquet_module()
     if not isinstance(y, str):
         raise TypeError(f"y must be the name of a column where X is Parquet files, got {y!r:.80}")
     groups: list[Group] = []

@@ -21,7 +21,7 @@ from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
 from ridgeway.active.pool import Pool
-from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active.pool_coordinates import view_of
 from ridgeway.active.spaces import Space
 from ridgeway.belief import storage
 from ridgeway.belief.belief import Belief
@@ -172,10 +172,11 @@ class BeliefChain:
             return self._advice_on_best()
         degrees, k = self.subspace
         if isinstance(learner.space, Pool):
-            free = learner.record.free
-            if not free.any():
+            if learner.record.n_left == 0:
                 return Advice(True, 0.0, degrees, "Every point of the pool was tried. You may stop.")
-            best = maximize.over_pool(PoolView(learner.space), learner.outlook(), acquisition.information, 1, free)
+            best = maximize.over_pool(
+                view_of(learner.space), learner.outlook(), acquisition.information, 1, learner.record.seen
+            )
         else:
             rng = np.random.default_rng([learner.random_state, 4, learner.n_asked])
             best = maximize.over_box(learner.space, learner.outlook(), acquisition.information, 1, rng)

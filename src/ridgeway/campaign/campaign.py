@@ -81,7 +81,7 @@ class Campaign:
         unit: str | None = None,
         outputs: Sequence[str | Output] | None = None,
         choose: str = "sum",
-        labels: Mapping[str, Sequence[str]] | None = None,
+        labels: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
         constraints: Sequence[str] | str = (),
         **learning: Any,
     ) -> Campaign:
@@ -92,7 +92,8 @@ class Campaign:
         every proposal satisfies; ``output`` the name of what is measured. Where several things are measured,
         ``outputs`` are :class:`~ridgeway.Output` or texts such as ``"cost [EUR]"``, and ``choose`` says how
         experiments are chosen for them: by the ``"sum"`` of what they teach, or by ``"turns"``. ``labels`` are columns
-        of text that go with the pool's points and appear beside them. ``learning`` is as for
+        of text that go with the pool's points and appear beside them; of a pool in files larger than memory, names of
+        their columns. ``learning`` is as for
         :class:`~ridgeway.ActiveLearner`: ``embedding``, ``acquisition``, ``n_initial``, ``random_state``, ...
         """
         if not isinstance(name, str) or not name.strip():
@@ -100,7 +101,7 @@ class Campaign:
         if outputs is not None and (output, unit) != ("value", None):
             raise CampaignError(f"outputs has all of them, with their units: got output {output!r}, unit {unit!r} too")
         several = OutputList.of([Output(output, unit)] if outputs is None else outputs, choose)
-        setup = Setup.of(space, several, learning, constraints)
+        setup = Setup.of(space, several, learning, constraints).with_labels(labels)
         made = store.create(
             Database(where, create=True), name, setup.to_json(), stored_pool.stored(setup, space, labels)
         )

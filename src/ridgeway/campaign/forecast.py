@@ -170,9 +170,9 @@ def _places(learner: ActiveLearner, most: int, settings: ForecastSettings) -> tu
 
     rng, space = np.random.default_rng([learner.random_state, 6]), learner.space
     if isinstance(space, Pool):
-        left = np.flatnonzero(learner.record.free)
-        tested = space.rows(rng.choice(len(space), min(settings.points, len(space)), replace=False))
-        return tested, space.rows(rng.permutation(left)[:most])
+        taken = space.taken(learner.record.seen)
+        tested = space.rows(space.uniform(min(settings.points, len(space)), rng))
+        return tested, space.rows(space.uniform(min(most, len(space) - len(taken)), rng, taken))
     return space.uniform(settings.points, rng), space.filling(most, rng)
 
 

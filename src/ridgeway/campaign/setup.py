@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import warnings
 import zlib
 from collections.abc import Mapping
@@ -61,7 +62,9 @@ class Setup:
         learning = {key: state[key] for key in _LEARNING}
         if inputs is not None:
             return cls(inputs, None, outputs, learning)._checked(None).with_acquisition(learner.acquisition)
-        description = {**state["space"], "path": None}  # the points are in the database
+        description = {**state["space"], "path": None}  # the points are in the database, or in files that stay there
+        if not space.in_memory:
+            description["files"] = _absolute(description["files"])
         description["names"] = description["names"] or [f"x{j}" for j in range(space.D)]
         return cls(None, description, outputs, learning)._checked(space).with_acquisition(learner.acquisition)
 
@@ -77,6 +80,19 @@ class Setup:
     def with_same_acquisition(self, other: Setup) -> Setup:
         """With the function that another setup has for its BoTorch acquisition."""
         return replace(self, acquisition=other.acquisition)
+
+    @property
+    def file_labels(self) -> tuple[str, ...]:
+        """Columns of text in the files of a pool, which go with its points."""
+        return tuple((self.pool or {}).get("labels", ()))
+
+    def with_labels(self, labels: Any) -> Setup:
+        """With columns of text in the files of its pool; those of a pool in memory are stored with its points."""
+        if self.pool is None or self.pool.get("files") is None:
+            return self
+        if isinstance(labels, Mapping):
+            raise CampaignError(f"labels of a pool in files must be names of columns, got {labels!r:.80}")
+        return replace(self, pool={**self.pool, "labels": list(labels)}) if labels else self
 
     def _checked(self, pool: Pool | None) -> Setup:
         """Itself, if its names are clear and a learner can be made from it again: a kernel of the user's own cannot."""
@@ -202,6 +218,16 @@ def _with_goal(outputs: OutputList, options: Mapping[str, Any]) -> tuple[OutputL
             f"{', '.join(outputs.names)}"
         )
     return outputs.with_item(0, replace(outputs.only, goal=goal)), options
+
+
+def _absolute(files: list[list[Any]] | None) -> list[list[Any]]:
+    """Files of a pool by paths that mean the same wherever a command is run."""
+    if files is None:
+        raise CampaignError(
+            "a campaign must be able to open its pool again, and a Dask collection cannot be stored: write its points "
+            "to Parquet files, and make a pool of these"
+        )
+    return [[os.path.abspath(path), *rest] for path, *rest in files]
 
 
 def pool_to_bytes(pool: Pool) -> bytes:

@@ -58,7 +58,7 @@ class Plan:
         from ridgeway.active.pool import Pool
         from ridgeway.campaign.campaign import Campaign
 
-        labels: Mapping[str, Sequence[str]] = {}
+        labels: Mapping[str, Sequence[str]] | Sequence[str] = {}
         if self.pool is None:
             for option, given in (("--label", self.labels), ("--category", self.categories)):
                 if given:
@@ -69,8 +69,10 @@ class Plan:
         elif self.inputs:
             raise CampaignError("a campaign has inputs or a pool, not both: a pool's columns are its inputs")
         else:
-            columns, points, labels = pool_of(sheets.read(self.pool, self.encoding), self.labels, self.categories)
-            space = Pool(points, columns)
+            space, labels = pool_of_files(self.pool, self.labels, self.categories), self.labels
+            if space is None:
+                columns, points, labels = pool_of(sheets.read(self.pool, self.encoding), self.labels, self.categories)
+                space = Pool(points, columns)
         name = self.name or (Path(where).stem if "://" not in where else "campaign")
         return Campaign.create(
             where, name, space, outputs=self._outputs(), choose=self.choose, labels=labels,
@@ -226,6 +228,34 @@ def pool_of(
     if not columns or not sheet.rows:
         raise CampaignError(f"{sheet.source} must have at least one row and one column of numbers")
     return names, [list(row) for row in zip(*columns, strict=True)], carried
+
+
+def pool_of_files(points: Path, labels: Sequence[str], categories: Sequence[str]) -> Any:
+    """A pool of Parquet files that stay where they are; all their columns but the labels are inputs.
+
+    ``None`` for a file that is read into memory.
+    """
+    from ridgeway.active.point_chunks import columns_of
+    from ridgeway.active.pool import Pool
+
+    try:
+        columns = columns_of(points)
+    except (OSError, ImportError) as error:
+        raise CampaignError(str(error)) from None
+    if columns is None:
+        return None
+    if categories:
+        raise CampaignError(
+            f"--category needs a pool that is read into memory, got {categories[0]!r}: for {points} write a column of "
+            "0 and 1 for each word"
+        )
+    for name in labels:
+        if name not in columns:
+            raise CampaignError(f"{points} has no column {name!r}; its columns are {', '.join(columns[:8])}")
+    try:
+        return Pool(points, [name for name in columns if name not in labels])
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise CampaignError(str(error)) from None
 
 
 def _needed(sheet: Sheet, i: int, j: int) -> float:

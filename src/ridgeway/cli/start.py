@@ -29,7 +29,10 @@ def init(
     ] = None,
     fixed: Annotated[Texts | None, typer.Option("--fixed", help="'name value [unit]': never varied.")] = None,
     table: Annotated[Path | None, typer.Option("--inputs", help="A sheet with name, lower, upper, ...")] = None,
-    pool: Annotated[Path | None, typer.Option("--pool", help="A sheet of candidates to choose from.")] = None,
+    pool: Annotated[
+        Path | None,
+        typer.Option("--pool", help="A sheet of candidates to choose from, or Parquet files: 'points/*.parquet'."),
+    ] = None,
     label: Annotated[
         Texts | None, typer.Option("--label", help="Column of the pool that is only carried along.")
     ] = None,
@@ -74,6 +77,7 @@ def init(
           --fixed 'pressure 1.2 bar' --output-name strength
       ridgeway init plan.toml
       ridgeway init --pool candidates.csv --label id
+      ridgeway init --pool 'points/*.parquet' --label id
       ridgeway init plan.toml --goal maximize
       ridgeway init --input 'A 0 1' --output 'yield [%]' \\
           --output 'cost [EUR]' --weight cost=2

@@ -24,6 +24,7 @@ class CandidateTerms(NamedTuple):
     antisymmetric: Array  # (N, dN): C_1ᵀ ... C_dᵀ
     response: Array  # (N, dr): V_1 ... V_d
     pull: Array  # (N, (1 + d)(1 + r)): columns of [1, U] times columns of [1, Z]
+    pull_by_alpha: Array  # the same, rows times alpha
 
 
 @dataclass(frozen=True)
@@ -109,23 +110,24 @@ class Linear:
         # two products with K1, so that one matrix product serves every row k of A.
         d, n = self.rows, gp.data.n
         m, r = at.Z.shape
-        terms = gp.candidate_terms
-        moved = at.a @ terms.response  # V_kᵀ a, side by side
+        terms, Z, U = gp.candidate_terms, at.Z[:, None, :], at.U[:, :, None]
         pulled = (at.a @ terms.antisymmetric).reshape(m, d, n)  # C_k a
         pulled *= at.a[:, None, :]
-        own = (pulled.reshape(m * d, n) @ gp.data.Z).reshape(m, d, r)
-        by_mean = (at.K1 @ (gp.alpha[:, None] * terms.pull)).reshape(m, 1 + d, 1 + r)
+        variance = (pulled.reshape(m * d, n) @ gp.data.Z).reshape(m, d, r)
+        by_mean = (at.K1 @ terms.pull_by_alpha).reshape(m, 1 + d, 1 + r)
+        w = by_mean[:, :1] * U
+        w -= by_mean[:, 1:]
+        mean_u = w[:, :, 0].copy()
+        mean = mean_u[:, :, None] * Z
+        mean -= w[:, :, 1:]
+        mean -= (at.a @ terms.response).reshape(m, d, r)  # V_kᵀ a
         by_variance = ((at.K1 * at.a) @ terms.pull).reshape(m, 1 + d, 1 + r)
-        mean, variance = np.empty((m, d, r)), np.empty((m, d, r))
-        mean_u, variance_u = np.empty((m, d)), np.empty((m, d))
-        for k in range(d):
-            u = at.U[:, k, None]
-            w_mean = u * by_mean[:, 0] - by_mean[:, 1 + k]
-            mean_u[:, k] = w_mean[:, 0]
-            mean[:, k] = w_mean[:, :1] * at.Z - w_mean[:, 1:] - moved[:, k * r : (k + 1) * r]
-            w_variance = u * by_variance[:, 0] - by_variance[:, 1 + k]
-            variance_u[:, k] = -2.0 * w_variance[:, 0]
-            variance[:, k] = variance_u[:, k, None] * at.Z + 2.0 * (w_variance[:, 1:] + own[:, k])
+        w = by_variance[:, :1] * U
+        w -= by_variance[:, 1:]
+        variance += w[:, :, 1:]
+        variance -= w[:, :, :1] * Z
+        variance *= 2.0
+        variance_u = -2.0 * w[:, :, 0]
         return MomentGradients(mean.reshape(m, d * r), variance.reshape(m, d * r), mean_u, variance_u)
 
     def pull_back(self, gp: ConditionedGP, at: Candidates, adjoint: MomentGradients) -> PulledBack:
@@ -160,7 +162,8 @@ class Linear:
         V = [(c @ alpha)[:, None] * Z - c @ (alpha[:, None] * Z) for c in C]  # (dK/dA_k) alpha
         ones = np.ones((gp.data.n, 1))
         pull = np.einsum("na,nb->nab", np.hstack([ones, gp.U]), np.hstack([ones, Z]))
-        return CandidateTerms(np.hstack([c.T for c in C]), np.hstack(V), pull.reshape(gp.data.n, -1))
+        flat = pull.reshape(gp.data.n, -1)
+        return CandidateTerms(np.hstack([c.T for c in C]), np.hstack(V), flat, alpha[:, None] * flat)
 
     def rotations(self, parameters: Array) -> Array:
         # S A for every skew-symmetric S of the standard basis

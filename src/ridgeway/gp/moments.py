@@ -44,8 +44,9 @@ class Moments(NamedTuple):
 
 
 def block_size(n: int, n_theta: int) -> int:
-    """How many candidates to compute at a time: each array of a block takes about a quarter of a megabyte."""
-    return int(np.clip(24576 // max(n, n_theta, 1), 16, 4096))
+    """How many candidates to compute at a time: each array of a block takes an eighth of a megabyte, so that all of
+    them stay in the cache."""
+    return int(np.clip(16384 // max(n, n_theta, 1), 16, 4096))
 
 
 def predictive(gp: ConditionedGP, Z: Array) -> tuple[Array, Array, Candidates]:

@@ -50,6 +50,18 @@ class RowSpace:
         rho = self.scaling.squared_norms(X) - np.einsum("ij,ij->i", z, z)
         return z, np.maximum(rho, 0.0)
 
+    def further(self, X: Inputs, z: Array) -> Array:
+        """The coordinates of points after the first ones ``z (n, k)``, ``(n, r - k)``, at ``O(n D)`` each."""
+        assert self.rows is not None
+        assert self.L is not None
+        known = z.shape[1]
+        added = np.empty((z.shape[0], self.r - known))
+        inner = self.scaling.inner(X, self.rows[known : self.r])
+        for j in range(known, self.r):
+            below = z @ self.L[j, :known] + added[:, : j - known] @ self.L[j, known:j]
+            added[:, j - known] = (inner[:, j - known] - below) / self.L[j, j]
+        return added
+
     def lift(self, A: Array) -> Array:
         """``A Qᵀ``: reduced rows ``(k, r)`` as rows in all ``D`` inputs."""
         if self.rows is None:
