@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import ridgeway as rw
 from ridgeway.active import maximize
 from ridgeway.active.acquisition import information, outlook_of, score, score_with_gradient
-from ridgeway.active.pool_coordinates import PoolView
+from ridgeway.active.pool_coordinates import view_of
 from ridgeway.active.several import SummedOutlook, summed, turn
 from tests.active.maximize_problem import box, points
 
@@ -46,7 +49,7 @@ def test_scores_are_the_weighted_sum_also_with_pending_points(outlooks, whole):
     np.testing.assert_allclose(score(information, given, X), parts, rtol=1e-12)
     assert np.all(score(information, given, pending) < score(information, whole, pending))
     pool = rw.Pool(X)
-    np.testing.assert_allclose(whole.pool_scores(information, PoolView(pool)), score(information, whole, X), rtol=1e-9)
+    np.testing.assert_allclose(whole.pool_scores(information, view_of(pool)), score(information, whole, X), rtol=1e-9)
 
 
 def test_gradient_by_finite_differences(whole):
@@ -82,10 +85,16 @@ def test_the_best_point_of_a_box_is_as_good_as_many_random_ones(whole, space):
     np.testing.assert_allclose(found.scores[1], score(information, after, found.X[1:])[0], rtol=1e-6)
 
 
-def test_the_best_point_of_a_pool(whole):
-    pool = rw.Pool(points(200, D, 9))
-    scores = score(information, whole, pool.rows(np.arange(200)))
-    found = maximize.over_pool(PoolView(pool), whole, information, 1, np.ones(200, dtype=bool))
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_the_best_point_of_a_pool(whole, in_memory: bool, tmp_path: Path):
+    X = points(200, D, 9)
+    for i in range(2):
+        frame = pd.DataFrame(X[100 * i : 100 * (i + 1)], columns=[f"x{j}" for j in range(D)])
+        frame.to_parquet(tmp_path / f"{i}.parquet", index=False)
+    pool = rw.Pool(X if in_memory else str(tmp_path / "*.parquet"))
+    assert pool.in_memory is in_memory
+    scores = score(information, whole, X)
+    found = maximize.over_pool(view_of(pool), whole, information, 1, np.zeros((0, D)))
     assert scores[found.indices[0]] == pytest.approx(scores.max(), rel=1e-8)
 
 
