@@ -15,8 +15,8 @@ import numpy as np
 
 import ridgeway as rw
 from ridgeway.active import acquisition, maximize
-from ridgeway.active.linear_constraints import LinearConstraint
 from ridgeway.campaign.inputs import InputList
+from ridgeway.spaces.linear_constraints import LinearConstraint
 
 RANDOM = 20_000
 SEARCHES = 5  # of which the best information is compared

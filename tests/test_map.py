@@ -27,6 +27,7 @@ LAYERS = [
     "report",
     "plots",
     "active",
+    "spaces",
     "belief",
     "inference",
     "gp",

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ridgeway import acquisition, kernels, measures, testfunctions
     from ridgeway.active.best import Best
-    from ridgeway.active.box import Box
     from ridgeway.active.integral import integrate
     from ridgeway.active.learner import ActiveLearner
     from ridgeway.active.loop import learn, maximize, minimize
-    from ridgeway.active.pool import Pool
     from ridgeway.belief.belief import Belief, Embedded, Prediction
     from ridgeway.belief.diagnostics import Diagnostics
     from ridgeway.belief.estimator import EmbeddingRegressor
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from ridgeway.gp.linear import Linear
     from ridgeway.gp.priors import Priors
     from ridgeway.inference.nuts import Nuts
+    from ridgeway.spaces.box import Box
+    from ridgeway.spaces.pool import Pool
 
 __version__ = "0.1.0"
 
@@ -32,7 +32,7 @@ _WHERE = {
     "ActiveLearner": "active.learner",
     "Belief": "belief.belief",
     "Best": "active.best",
-    "Box": "active.box",
+    "Box": "spaces.box",
     "Campaign": "campaign.campaign",
     "CampaignError": "errors",
     "Category": "campaign.inputs",
@@ -47,7 +47,7 @@ _WHERE = {
     "NumericalError": "errors",
     "Nuts": "inference.nuts",
     "Output": "campaign.outputs",
-    "Pool": "active.pool",
+    "Pool": "spaces.pool",
     "Prediction": "belief.belief",
     "Priors": "gp.priors",
     "RidgewayWarning": "errors",

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ridgeway import notebook
+from ridgeway.text import notebook
 from ridgeway.text.terminal import visible
 
 if TYPE_CHECKING:  # importing it at run time would import NumPy, too

@@ -11,10 +11,10 @@ import pytest
 import ridgeway as rw
 from ridgeway.active import coordinate_cache
 from ridgeway.active.coordinate_cache import following
-from ridgeway.active.rowindex import row_hashes
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp import rowspace
 from ridgeway.gp.scaling import InputScaling
+from ridgeway.spaces.row_index import row_hashes
 from tests.active.pools_on_disk import array_of, points, written
 
 D = 9

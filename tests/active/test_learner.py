@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import ridgeway as rw
-from ridgeway.active import point_chunks
 from ridgeway.active.acquisition import Bald, information, outlook_of, score
 from ridgeway.active.pending import PendingBelief
 from ridgeway.belief import approximation
+from ridgeway.spaces import point_chunks
 from tests.active import pools_on_disk as on_disk
 from tests.active.learner_problem import (
     LOWER,

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway.active import maximize, point_chunks, shortlist
+from ridgeway.active import maximize, shortlist
 from ridgeway.active.acquisition import BY_NAME, bald, information, outlook_of, score, score_with_gradient, uncertainty
 from ridgeway.active.pool_coordinates import PoolView, view_of
 from ridgeway.gp.process import condition
+from ridgeway.spaces import point_chunks
 from tests.active import pools_on_disk as on_disk
 from tests.active.maximize_problem import box, points
 

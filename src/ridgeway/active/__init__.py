@@ -1,1 +1,1 @@
-"""Choosing experiments: spaces, acquisitions, their maximisation, and the learner that asks for experiments."""
+"""Choosing experiments: acquisitions, their maximisation, and the learner that asks for experiments."""

@@ -33,7 +33,7 @@ from ridgeway.types import Array
 
 if TYPE_CHECKING:
     from ridgeway.active.maximize import Choice
-    from ridgeway.active.pool import Pool
+    from ridgeway.spaces.pool import Pool
 
 
 @runtime_checkable
@@ -187,8 +187,8 @@ def _own_outlook(acquisition: Optimising, belief: Belief, goal: Goal) -> Outlook
 
 def _chosen(acquisition: Acquisition | Optimising, outlook: Outlook, belief: Belief, pool: Pool, n: int) -> Choice:
     from ridgeway.active import maximize  # which needs acquisitions itself
-    from ridgeway.active.pool import Pool
     from ridgeway.active.pool_coordinates import view_of
+    from ridgeway.spaces.pool import Pool
 
     pool = checks.instance(pool, Pool, "pool", "a Pool")
     if pool.D != belief.space.scaling.D:

@@ -14,9 +14,9 @@ from ridgeway.active.design import Design
 from ridgeway.active.history import Record
 from ridgeway.active.maximize import Choice
 from ridgeway.active.outlook import Outlook
-from ridgeway.active.pool import Pool
 from ridgeway.active.pool_coordinates import View, view_of
-from ridgeway.active.spaces import Space
+from ridgeway.spaces.pool import Pool
+from ridgeway.spaces.space import Space
 
 #: What points are scored by; ``None`` where there is nothing to score them by yet. Called only if it is needed.
 Outlooks = Callable[[], Outlook | None]

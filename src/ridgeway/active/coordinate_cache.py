@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from ridgeway import files
-from ridgeway.active.chunk_table import ChunkTable
-from ridgeway.active.point_chunks import Chunk
-from ridgeway.active.rowindex import Hashes, row_hashes
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp.rowspace import RowSpace
+from ridgeway.spaces.chunk_table import ChunkTable
+from ridgeway.spaces.point_chunks import Chunk
+from ridgeway.spaces.row_index import Hashes, row_hashes
 from ridgeway.types import Array
 
 FORMAT = 1

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ridgeway.active.box import Box
 from ridgeway.active.history import Record
-from ridgeway.active.pool import CANDIDATES, Pool
-from ridgeway.active.spaces import Space
 from ridgeway.errors import NothingLeftError
 from ridgeway.gp.embeddings import Embedding
+from ridgeway.spaces.box import Box
+from ridgeway.spaces.pool import CANDIDATES, Pool
+from ridgeway.spaces.space import Space
 from ridgeway.types import Array
 
 _DESIGNS = 200  # that are drawn for a point that has not been seen

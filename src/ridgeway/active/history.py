@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ridgeway import checks, columns, names
-from ridgeway.active.pool import Pool
-from ridgeway.active.row_lookup import distinct
-from ridgeway.active.spaces import Space
 from ridgeway.errors import RidgewayWarning
+from ridgeway.spaces.pool import Pool
+from ridgeway.spaces.row_lookup import distinct
+from ridgeway.spaces.space import Space
 from ridgeway.types import Array
 
 _REACH = 1e100  # ranges of an input that a point may be away

@@ -14,8 +14,6 @@ from scipy.spatial.distance import cdist
 from ridgeway import checks
 from ridgeway.active.evaluation import Evaluations
 from ridgeway.active.learner import ActiveLearner
-from ridgeway.active.pool import Pool
-from ridgeway.active.spaces import Space
 from ridgeway.belief import measures, process_draws
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.integral import Integral
@@ -23,6 +21,8 @@ from ridgeway.belief.process_draws import ProcessDraw
 from ridgeway.blas import blas_threads
 from ridgeway.gp.kernel_means import kernel_means
 from ridgeway.gp.measures import Points
+from ridgeway.spaces.pool import Pool
+from ridgeway.spaces.space import Space
 from ridgeway.types import Array
 
 _DRAWS = 12  # of the hyperparameters that a choice averages over

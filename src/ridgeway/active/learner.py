@@ -26,9 +26,7 @@ from ridgeway.active.history import Record
 from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
 from ridgeway.active.point_outlook import PointOutlook
-from ridgeway.active.pool import Pool
 from ridgeway.active.refit import Refit, settings_of
-from ridgeway.active.spaces import Space
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit import check_model
 from ridgeway.belief.suspects import Surprise, surprises
@@ -38,7 +36,9 @@ from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
-from ridgeway.notebook import Live
+from ridgeway.spaces.pool import Pool
+from ridgeway.spaces.space import Space
+from ridgeway.text.notebook import Live
 from ridgeway.types import Array, GivenProgress, Progress
 
 #: Points that one ask may give, and numbers that they may have: each is compared with all before it.

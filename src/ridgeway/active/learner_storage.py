@@ -14,11 +14,11 @@ import numpy as np
 from ridgeway import checks
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active.history import Record
-from ridgeway.active.spaces import Space, space_from_dict
 from ridgeway.belief import storage
 from ridgeway.gp import kernels
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.scaling import InputScaling
+from ridgeway.spaces.space import Space, space_from_dict
 
 if TYPE_CHECKING:
     from ridgeway.active.learner import ActiveLearner

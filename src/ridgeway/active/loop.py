@@ -15,7 +15,7 @@ from ridgeway.active.evaluation import Evaluations
 from ridgeway.active.goals import Goal
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.outcome import Outcome
-from ridgeway.active.spaces import Space
+from ridgeway.spaces.space import Space
 from ridgeway.types import Array
 
 #: Options of :func:`learn` itself; all others are a learner's.

@@ -23,12 +23,12 @@ from scipy.optimize import minimize
 from ridgeway.active import acquisition as acquisitions
 from ridgeway.active import projected_climb
 from ridgeway.active.acquisition import AnyAcquisition
-from ridgeway.active.box import Box
 from ridgeway.active.outlook import Outlook
 from ridgeway.active.pool_coordinates import PoolView, View
 from ridgeway.active.preimage import Preimage, PreimageSettings
 from ridgeway.belief.belief import Belief
 from ridgeway.errors import NumericalError
+from ridgeway.spaces.box import Box
 from ridgeway.types import Array
 
 

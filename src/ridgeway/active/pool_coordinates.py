@@ -13,13 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from ridgeway.active import coordinate_cache, shortlist
-from ridgeway.active.chunk_table import ChunkTable
 from ridgeway.active.outlook import Outlook
-from ridgeway.active.pool import Pool
-from ridgeway.active.row_lookup import RowLookup, distinct
 from ridgeway.active.shortlist import Leading, LeadingByCoordinates, Merge, Shortlist
 from ridgeway.blas import blas_threads
 from ridgeway.gp.rowspace import RowSpace
+from ridgeway.spaces.chunk_table import ChunkTable
+from ridgeway.spaces.pool import Pool
+from ridgeway.spaces.row_lookup import RowLookup, distinct
 from ridgeway.types import Array
 
 #: Memory for kept coordinates; a pool that needs more is projected anew at every step.

@@ -19,10 +19,10 @@ import numpy as np
 from scipy import sparse
 
 from ridgeway import checks
-from ridgeway.active.box import Box
-from ridgeway.active.polytope import Polytope
 from ridgeway.belief.belief import Belief
 from ridgeway.errors import NumericalError
+from ridgeway.spaces.box import Box
+from ridgeway.spaces.polytope import Polytope
 from ridgeway.types import Array
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ridgeway.active.polytope import Polytope
+from ridgeway.spaces.polytope import Polytope
 from ridgeway.types import Array
 
 Objective = Callable[[Array], tuple[Array, Array]]  # (k, D) to scores (k,) and gradients (k, D)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ridgeway.active import acquisition
-from ridgeway.active.box import Box
 from ridgeway.active.pending import PendingBelief
-from ridgeway.active.pool import Pool
+from ridgeway.spaces.box import Box
+from ridgeway.spaces.pool import Pool
 from ridgeway.types import Array
 
 if TYPE_CHECKING:

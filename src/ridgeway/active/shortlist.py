@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ridgeway.active.allocation import kept_memory
 from ridgeway.active.coordinate_cache import CachedCoordinates
 from ridgeway.active.outlook import Outlook
-from ridgeway.active.point_chunks import Chunk
-from ridgeway.active.row_lookup import RowLookup
-from ridgeway.active.rowindex import Indices
-from ridgeway.allocation import kept_memory
+from ridgeway.spaces.point_chunks import Chunk
+from ridgeway.spaces.row_index import Indices
+from ridgeway.spaces.row_lookup import RowLookup
 from ridgeway.types import Array
 
 #: Points scored at a time: a few megabytes.

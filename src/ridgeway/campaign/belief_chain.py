@@ -20,9 +20,7 @@ from ridgeway.active.history import Record
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.outlook import Outlook
 from ridgeway.active.pending import PendingBelief
-from ridgeway.active.pool import Pool
 from ridgeway.active.pool_coordinates import view_of
-from ridgeway.active.spaces import Space
 from ridgeway.belief import storage
 from ridgeway.belief.belief import Belief
 from ridgeway.campaign import fit_summary
@@ -34,6 +32,8 @@ from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.stopping import Advice, Errors, advise, advise_best, no_forecast, too_early
 from ridgeway.campaign.store import Snapshot, StoredFit
 from ridgeway.campaign.trial import Trial, pack
+from ridgeway.spaces.pool import Pool
+from ridgeway.spaces.space import Space
 from ridgeway.types import Array
 
 

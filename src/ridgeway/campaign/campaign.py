@@ -35,7 +35,7 @@ from ridgeway.campaign.stored_pool import StoredPool
 from ridgeway.campaign.telling import Given
 from ridgeway.campaign.trial import Trial, number_of
 from ridgeway.errors import CampaignError
-from ridgeway.notebook import Live
+from ridgeway.text.notebook import Live
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway.active import linear_constraints
-from ridgeway.active.linear_constraints import LinearConstraint
 from ridgeway.campaign.columns import check_names
 from ridgeway.campaign.inputs import Category, Fixed, Input, InputList, Item
 from ridgeway.campaign.outputs import Output, OutputList
 from ridgeway.campaign.setup import Setup
 from ridgeway.errors import CampaignError
+from ridgeway.spaces import linear_constraints
+from ridgeway.spaces.linear_constraints import LinearConstraint
 from ridgeway.types import Array
 
 

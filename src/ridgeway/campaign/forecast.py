@@ -166,7 +166,7 @@ def _own_errors(learner: ActiveLearner, belief: Belief, settings: ForecastSettin
 
 def _places(learner: ActiveLearner, most: int, settings: ForecastSettings) -> tuple[Array, Array]:
     """Points at which errors are averaged, and points where experiments might be made."""
-    from ridgeway.active.pool import Pool
+    from ridgeway.spaces.pool import Pool
 
     rng, space = np.random.default_rng([learner.random_state, 6]), learner.space
     if isinstance(space, Pool):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ridgeway import names as _names
-from ridgeway.active import linear_constraints
-from ridgeway.active.linear_constraints import LinearConstraint
 from ridgeway.errors import CampaignError, RidgewayWarning
+from ridgeway.spaces import linear_constraints
+from ridgeway.spaces.linear_constraints import LinearConstraint
 from ridgeway.types import Array
 
 if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for SciPy
-    from ridgeway.active.box import Box
+    from ridgeway.spaces.box import Box
 
 _DIGITS = 5  # a proposal is rounded to this many decimals of an input's range: a sheet shows what is stored
 _SAME = 1e-6  # of an input's range: values this close are one, whatever a spreadsheet rounded
@@ -190,7 +190,7 @@ class InputList:
         """From a sequence of ``Input``, ``Category`` and ``Fixed``, or from a box."""
         if isinstance(inputs, InputList):
             return inputs if not constraints else cls(inputs.items, (*inputs.constraints, *_listed(constraints)))
-        from ridgeway.active.box import Box
+        from ridgeway.spaces.box import Box
 
         if isinstance(inputs, Box):
             if inputs.categories:
@@ -248,7 +248,7 @@ class InputList:
     @cached_property
     def box(self) -> Box:
         """Where the learner may go; a logarithm is called so, lest a table of the values themselves be taken for it."""
-        from ridgeway.active.box import Box
+        from ridgeway.spaces.box import Box
 
         names = [f"log10 of {item.name}" if item.log else item.name for item in self._free]
         place = {column: i for i, column in enumerate(self.free)}

@@ -16,12 +16,12 @@ from ridgeway.campaign.store import Snapshot, Store
 from ridgeway.errors import CampaignError, ReadOnlyError
 
 if TYPE_CHECKING:  # to enter or look at results must not wait for the import of SciPy
-    from ridgeway.active.pool import Pool
     from ridgeway.belief.belief import Belief
     from ridgeway.belief.suspects import Surprise
     from ridgeway.campaign.belief_chain import BeliefChain
     from ridgeway.campaign.best_trial import BestTrial
     from ridgeway.campaign.stopping import Advice
+    from ridgeway.spaces.pool import Pool
 
 
 class OutputView:

@@ -15,12 +15,12 @@ import numpy as np
 from ridgeway.active import acquisition, several
 from ridgeway.active.history import Record
 from ridgeway.active.outlook import Outlook
-from ridgeway.active.pool import Pool
 from ridgeway.campaign.belief_chain import BeliefChain, points_of
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.store import Snapshot, StoredFit
 from ridgeway.campaign.trial import OBSERVED, pack
 from ridgeway.errors import CampaignError, NothingLeftError
+from ridgeway.spaces.pool import Pool
 from ridgeway.types import Array
 
 _CANDIDATES = 512  # points among which one is chosen that differs from all before, where rounding made it equal

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import qr
 
-from ridgeway.active.box import Box
+from ridgeway.spaces.box import Box
 from ridgeway.types import Array
 
 Places = npt.NDArray[np.int64]

@@ -22,7 +22,7 @@ from ridgeway.types import Array
 
 if TYPE_CHECKING:  # a command that only looks at a campaign must not wait for SciPy
     from ridgeway.active.learner import ActiveLearner
-    from ridgeway.active.pool import Pool
+    from ridgeway.spaces.pool import Pool
 
 _PLAIN = ("acquisition", "inference", "marginal", "n_initial", "fill_every", "random_state", "effort", "goal")
 _LEARNING = (*_PLAIN, "embedding", "kernel", "priors")
@@ -42,8 +42,8 @@ class Setup:
     def of(cls, space: Any, outputs: OutputList, options: Mapping[str, Any], constraints: Any = ()) -> Setup:
         """Checked, from what a user hands over."""
         from ridgeway.active.learner import ActiveLearner
-        from ridgeway.active.pool import Pool
         from ridgeway.gp.linear import Linear
+        from ridgeway.spaces.pool import Pool
 
         if isinstance(space, Pool) and constraints:
             raise CampaignError("constraints are for inputs that vary freely: the points of a pool are given")
@@ -239,7 +239,7 @@ def pool_to_bytes(pool: Pool) -> bytes:
 
 def pool_from_bytes(content: bytes, description: Mapping[str, Any]) -> Pool:
     """What :func:`pool_to_bytes` was given, checked against its description."""
-    from ridgeway.active.pool import Pool
+    from ridgeway.spaces.pool import Pool
 
     points = np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False)
     return Pool.from_dict(description, points)

@@ -15,7 +15,7 @@ from ridgeway.errors import CampaignError
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.active.pool import Pool
+    from ridgeway.spaces.pool import Pool
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def stored(setup: Setup, space: Any, labels: Any) -> tuple[bytes, dict[str, list
 
 def opened(description: Mapping[str, Any]) -> Pool:
     """A pool whose points stay in their files."""
-    from ridgeway.active.pool import Pool
+    from ridgeway.spaces.pool import Pool
 
     try:
         return Pool.from_dict(description)

@@ -55,8 +55,8 @@ class Plan:
 
     def create(self, where: str) -> Any:
         """The campaign."""
-        from ridgeway.active.pool import Pool
         from ridgeway.campaign.campaign import Campaign
+        from ridgeway.spaces.pool import Pool
 
         labels: Mapping[str, Sequence[str]] | Sequence[str] = {}
         if self.pool is None:
@@ -235,8 +235,8 @@ def pool_of_files(points: Path, labels: Sequence[str], categories: Sequence[str]
 
     ``None`` for a file that is read into memory.
     """
-    from ridgeway.active.point_chunks import columns_of
-    from ridgeway.active.pool import Pool
+    from ridgeway.spaces.point_chunks import columns_of
+    from ridgeway.spaces.pool import Pool
 
     try:
         columns = columns_of(points)

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ridgeway.active.box import Box
 from ridgeway.active.learner import ActiveLearner
-from ridgeway.active.pool import Pool
 from ridgeway.active.refit import searches
 from ridgeway.experiments.scores import N_TEST, N_TRAIN, Test, Values, draw_test
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.priors import Priors
+from ridgeway.spaces.box import Box
+from ridgeway.spaces.pool import Pool
 from ridgeway.testfunctions import TestFunction, branin, from_model
 from ridgeway.types import Array
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from ridgeway.active.box import Box
+from ridgeway.spaces.box import Box
 from ridgeway.types import Array
 
 

@@ -20,13 +20,13 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from ridgeway import checks
-from ridgeway.active.box import Box
 from ridgeway.active.goals import Goal
 from ridgeway.active.history import Record
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.gp.length_scales import Isotropic
 from ridgeway.gp.linear import Linear
 from ridgeway.optuna.parameters import Parameters
+from ridgeway.spaces.box import Box
 from ridgeway.types import Array
 
 _PROPOSED = "ridgeway:proposed"  # where a trial keeps what was proposed, until its parameters are stored one by one

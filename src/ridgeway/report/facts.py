@@ -19,8 +19,8 @@ from ridgeway.report.warnings import FEW
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
-    from ridgeway.active.box import Box
     from ridgeway.belief.belief import Belief
+    from ridgeway.spaces.box import Box
 
 
 @dataclass(frozen=True)

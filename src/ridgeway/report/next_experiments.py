@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from ridgeway import plots
 from ridgeway.active import acquisition
-from ridgeway.active.pool import Pool
 from ridgeway.active.scored_points import ScoredPoints, of_learner
 from ridgeway.belief.directions import UnavailableError
 from ridgeway.report.content import Download, Picture, Section, picture, present
@@ -18,6 +17,7 @@ from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.sentences import amount
 from ridgeway.report.subject import Subject
 from ridgeway.report.tables import Table, counted, csv_file, plan
+from ridgeway.spaces.pool import Pool
 from ridgeway.types import Array
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ridgeway.active.box import Box
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.scored_points import in_turn
 from ridgeway.belief.belief import Belief
@@ -17,6 +16,7 @@ from ridgeway.report.content import Section
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
 from ridgeway.report.tables import Table, counted, number
+from ridgeway.spaces.box import Box
 
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty

@@ -8,8 +8,8 @@ import importlib
 import numpy as np
 import pytest
 
-from ridgeway.active import point_tables
-from ridgeway.active.spaces import Pool
+from ridgeway.spaces import point_tables
+from ridgeway.spaces.space import Pool
 from tests.active.points import NO_NUMBER, NOT_FINITE, POINTS
 
 BAD_CSV = {

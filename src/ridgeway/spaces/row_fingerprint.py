@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ridgeway.active.rowindex import Hashes, row_hashes
+from ridgeway.spaces.row_index import Hashes, row_hashes
 from ridgeway.types import Array
 
 _BASE = 0x9E3779B97F4A7C15  # odd, so that no power of it vanishes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ridgeway import names as _names
-from ridgeway.active.rowindex import Indices, RowIndex
+from ridgeway.spaces.row_index import Indices, RowIndex
 from ridgeway.types import Array
 
 #: Memory for the rows read at a time; a pool in a file is never read whole.

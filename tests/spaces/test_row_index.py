@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ridgeway.active import array_table, rowindex
-from ridgeway.active.spaces import Pool
+from ridgeway.spaces import array_table
+from ridgeway.spaces import row_index as rowindex
+from ridgeway.spaces.space import Pool
 from tests.active.points import NAN, POINTS
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ridgeway.active.box import Box
+from ridgeway.spaces.box import Box
 
 
 def on_lattice(box, X):

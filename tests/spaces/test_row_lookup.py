@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ridgeway.active import row_lookup
-from ridgeway.active.row_lookup import RowLookup, distinct
-from ridgeway.active.rowindex import row_hashes
+from ridgeway.spaces import row_lookup
+from ridgeway.spaces.row_index import row_hashes
+from ridgeway.spaces.row_lookup import RowLookup, distinct
 
 ROWS = np.random.default_rng(0).integers(0, 3, (500, 3)).astype(float)  # with many copies
 

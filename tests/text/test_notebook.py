@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import ridgeway as rw
-from ridgeway import notebook, progress
+from ridgeway import progress
+from ridgeway.text import notebook
 from tests import campaign_workers as workers
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import ridgeway as rw
-from ridgeway.active import point_chunks
-from ridgeway.active.point_chunks import in_threads, opened
+from ridgeway.spaces import point_chunks
+from ridgeway.spaces.point_chunks import in_threads, opened
 from tests.active.pools_on_disk import NAMES, array_of, points, written
 
 

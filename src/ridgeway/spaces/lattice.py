@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ridgeway.active.polytope import Polytope
 from ridgeway.errors import NumericalError
+from ridgeway.spaces.polytope import Polytope
 from ridgeway.types import Array
 
 _ROUNDINGS = 64  # of one point that are tried, up or down in each input, before an integer program

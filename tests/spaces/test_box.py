@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import qmc
 
-from ridgeway.active.spaces import Box, Pool, space_from_dict
+from ridgeway.spaces.space import Box, Pool, space_from_dict
 from tests.active.points import INF, NAMES, NAN, POINTS, rng
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgeway.active import row_fingerprint
-from ridgeway.active.row_fingerprint import NOTHING, fingerprint, joined
-from ridgeway.active.rowindex import row_hashes
+from ridgeway.spaces import row_fingerprint
+from ridgeway.spaces.row_fingerprint import NOTHING, fingerprint, joined
+from ridgeway.spaces.row_index import row_hashes
 
 X = np.random.default_rng(0).normal(size=(9000, 3))
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ridgeway import checks
-from ridgeway.active.box import Box
-from ridgeway.active.pool import Pool
+from ridgeway.spaces.box import Box
+from ridgeway.spaces.pool import Pool
 
 Space = Box | Pool
 

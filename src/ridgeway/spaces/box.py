@@ -14,14 +14,14 @@ from scipy import sparse
 
 from ridgeway import checks
 from ridgeway import names as _names
-from ridgeway.active import linear_constraints
-from ridgeway.active.linear_constraints import LinearConstraint
 from ridgeway.errors import RidgewayWarning
+from ridgeway.spaces import linear_constraints
+from ridgeway.spaces.linear_constraints import LinearConstraint
 from ridgeway.types import Array, Inputs
 
 if TYPE_CHECKING:  # most boxes have neither, and need not wait for the import of solvers
-    from ridgeway.active.lattice import Lattice
-    from ridgeway.active.polytope import Polytope
+    from ridgeway.spaces.lattice import Lattice
+    from ridgeway.spaces.polytope import Polytope
 
 _MOST_FOR_SOBOL = 64  # inputs of a Sobol sequence
 
@@ -130,7 +130,7 @@ class Box:
     def _polytope(self) -> tuple[Polytope | None, tuple[str, ...]]:
         if not self.constraints:
             return None, ()
-        from ridgeway.active.polytope import Polytope
+        from ridgeway.spaces.polytope import Polytope
 
         return Polytope.of(self.constraints, self.called, self.lower, self.upper)
 
@@ -139,7 +139,7 @@ class Box:
         """Which values the inputs may take; ``None`` where all vary freely."""
         if self.steps is None and not self.categories:
             return None
-        from ridgeway.active.lattice import Lattice
+        from ridgeway.spaces.lattice import Lattice
 
         steps = np.array([step or 0.0 for step in self.steps or (None,) * self.D])
         return Lattice(self.lower, self.upper, steps, self.categories, self.polytope)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from ridgeway.active.linear_constraints import LinearConstraint, read_all
-from ridgeway.active.polytope import Polytope
 from ridgeway.errors import NumericalError
+from ridgeway.spaces.linear_constraints import LinearConstraint, read_all
+from ridgeway.spaces.polytope import Polytope
 
 
 def polytope(texts, names, lower=-1.0, upper=1.0):

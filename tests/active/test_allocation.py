@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ridgeway import allocation
-from ridgeway.allocation import kept_memory
+from ridgeway.active import allocation
+from ridgeway.active.allocation import kept_memory
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from ridgeway.active import array_table
-from ridgeway.active.spaces import Pool, space_from_dict
+from ridgeway.spaces import array_table
+from ridgeway.spaces.space import Pool, space_from_dict
 from tests.active.points import INF, NAMES, NAN, NO_NUMBER, NOT_FINITE, POINTS, rng
 
 # -- Pool: where its points come from --------------------------------------------------------

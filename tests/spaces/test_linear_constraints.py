@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ridgeway.active.linear_constraints import LinearConstraint, read, read_all
+from ridgeway.spaces.linear_constraints import LinearConstraint, read, read_all
 
 NAMES = ["A", "B", "C", "flow rate", "x-1", "AB"]
 

@@ -17,8 +17,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from ridgeway.active.linear_constraints import LinearConstraint
 from ridgeway.errors import NumericalError
+from ridgeway.spaces.linear_constraints import LinearConstraint
 from ridgeway.types import Array
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ridgeway.active.rowindex import Hashes, Indices, row_hashes
+from ridgeway.spaces.row_index import Hashes, Indices, row_hashes
 from ridgeway.types import Array
 
 #: Rows hashed at a time: they fit the cache.

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ridgeway as rw
-from ridgeway.active import point_chunks
-from ridgeway.active.chunk_table import ChunkTable
+from ridgeway.spaces import point_chunks
+from ridgeway.spaces.chunk_table import ChunkTable
 from tests.active.pools_on_disk import NAMES, array_of, everywhere, points, written
 
 

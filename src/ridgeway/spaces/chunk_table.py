@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ridgeway import names as _names
-from ridgeway.active.point_chunks import Chunk, Chunks
-from ridgeway.active.row_fingerprint import NOTHING, Fingerprint, fingerprint, joined
-from ridgeway.active.row_lookup import RowLookup, distinct
-from ridgeway.active.rowindex import Indices
+from ridgeway.spaces.point_chunks import Chunk, Chunks
+from ridgeway.spaces.row_fingerprint import NOTHING, Fingerprint, fingerprint, joined
+from ridgeway.spaces.row_index import Indices
+from ridgeway.spaces.row_lookup import RowLookup, distinct
 from ridgeway.types import Array
 
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from ridgeway import checks, columns
 from ridgeway import names as _names
-from ridgeway.active import array_table, point_chunks, point_tables, row_fingerprint
-from ridgeway.active.array_table import ArrayTable
-from ridgeway.active.chunk_table import ChunkTable
-from ridgeway.active.point_chunks import ParquetPoints
-from ridgeway.active.rowindex import Indices
 from ridgeway.gp.scaling import InputScaling
+from ridgeway.spaces import array_table, point_chunks, point_tables, row_fingerprint
+from ridgeway.spaces.array_table import ArrayTable
+from ridgeway.spaces.chunk_table import ChunkTable
+from ridgeway.spaces.point_chunks import ParquetPoints
+from ridgeway.spaces.row_index import Indices
 from ridgeway.types import Array, Inputs
 
 #: Candidates among which :meth:`Pool.spread` chooses, and the memory they may take.

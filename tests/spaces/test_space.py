@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ridgeway.active.spaces import Box, Pool, space_from_dict
+from ridgeway.spaces.space import Box, Pool, space_from_dict
 from tests.active.points import NAMES, POINTS
 
 
