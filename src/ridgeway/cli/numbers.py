@@ -45,12 +45,12 @@ def by_name(texts: Sequence[str] | None, option: str) -> Any:
         name, sign, number = text.rpartition("=")
         name = name.strip()
         if not sign and len(texts or ()) == 1:
-            return _number(number, option, text, "a number or 'name=number'")
+            return _number(number, option, text, "a number or 'name=value'")
         if not name:
-            raise CampaignError(f"{option} must read 'name=number', got {text!r}")
+            raise CampaignError(f"{option} must read 'name=value', got {text!r}")
         if name in found:
             raise CampaignError(f"{option} {name!r} was given twice: give it once")
-        found[name] = _number(number, option, text, "'name=number'")
+        found[name] = _number(number, option, text, "'name=value'")
     return found or None
 
 
@@ -60,7 +60,7 @@ def _number(word: str, option: str, text: str, expected: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise CampaignError(f"{option} must be {expected} with a finite number, got {text!r}")
+        raise CampaignError(f"{option} must read {expected} with a finite number, got {text!r}")
     return number
 
 
