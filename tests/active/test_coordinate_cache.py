@@ -15,7 +15,7 @@ from ridgeway.errors import RidgewayWarning
 from ridgeway.gp import rowspace
 from ridgeway.gp.scaling import InputScaling
 from ridgeway.spaces.row_index import row_hashes
-from tests.active.pools_on_disk import array_of, points, written
+from tests.spaces.pools_on_disk import array_of, points, written
 
 D = 9
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.stats import qmc
 
 from ridgeway.spaces.space import Box, Pool, space_from_dict
-from tests.active.points import INF, NAMES, NAN, POINTS, rng
+from tests.spaces.points import INF, NAMES, NAN, POINTS, rng
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import ridgeway as rw
 from ridgeway.spaces import point_chunks
 from ridgeway.spaces.chunk_table import ChunkTable
-from tests.active.pools_on_disk import NAMES, array_of, everywhere, points, written
+from tests.spaces.pools_on_disk import NAMES, array_of, everywhere, points, written
 
 
 def with_copies():

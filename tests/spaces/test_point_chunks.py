@@ -12,7 +12,7 @@ import pytest
 import ridgeway as rw
 from ridgeway.spaces import point_chunks
 from ridgeway.spaces.point_chunks import in_threads, opened
-from tests.active.pools_on_disk import NAMES, array_of, points, written
+from tests.spaces.pools_on_disk import NAMES, array_of, points, written
 
 
 def whole(chunk):

@@ -10,7 +10,7 @@ import pytest
 
 from ridgeway.spaces import point_tables
 from ridgeway.spaces.space import Pool
-from tests.active.points import NO_NUMBER, NOT_FINITE, POINTS
+from tests.spaces.points import NO_NUMBER, NOT_FINITE, POINTS
 
 BAD_CSV = {
     "word": ("a,speed\n1,2\n3,fast\n", TypeError, NO_NUMBER.format(1, "'speed'", "'fast'")),

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 from ridgeway.spaces import array_table
 from ridgeway.spaces.space import Pool, space_from_dict
-from tests.active.points import INF, NAMES, NAN, NO_NUMBER, NOT_FINITE, POINTS, rng
+from tests.spaces.points import INF, NAMES, NAN, NO_NUMBER, NOT_FINITE, POINTS, rng
 
 # -- Pool: where its points come from --------------------------------------------------------
 

@@ -8,7 +8,7 @@ import pytest
 from ridgeway.spaces import array_table
 from ridgeway.spaces import row_index as rowindex
 from ridgeway.spaces.space import Pool
-from tests.active.points import NAN, POINTS
+from tests.spaces.points import NAN, POINTS
 
 
 def test_lookup_finds_copies():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ridgeway.spaces.space import Box, Pool, space_from_dict
-from tests.active.points import NAMES, POINTS
+from tests.spaces.points import NAMES, POINTS
 
 
 def test_bad_descriptions():
