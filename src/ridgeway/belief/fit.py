@@ -158,7 +158,7 @@ def fit(
         }
         return _fit_blocks(blocks, embedding, given)
     names = _names.checked(columns.names_of(X) if names is None else names)
-    X = checks.owned(checks.inputs(X, finite=False, names=names))
+    X = checks.inputs(X, finite=False, names=names)
     extent = checks.finite_range(X)
     n, D = X.shape
     names, units = _names.checked(names, D), _names.checked_units(units, D)
@@ -181,6 +181,8 @@ def fit(
     resolved = kernels.resolve(kernel)
     plan = planned(approximation, n, D, embedding, resolved, inference)
     _announce(plan, say)
+    if not plan.features:  # which keeps a sample alone
+        X = checks.owned(X)
     chosen_rows = rng.choice(n, min(n, PART), replace=False) if plan.features else None
 
     def part(values: Any) -> Any:  # all of them without a copy, which a slice of a sparse matrix would be
