@@ -217,7 +217,9 @@ def alone(name: str, *arguments: Any) -> Any:
     """A measurement in a process of its own."""
     call = [sys.executable, __file__, "--one", json.dumps([name, *arguments])]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"failed": done.stderr[-300:]}
+    if done.returncode:  # not kept, so that it is measured again
+        raise RuntimeError(f"{name}{arguments} failed: {done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 JOBS: dict[str, list[tuple[Any, ...]]] = {
@@ -238,7 +240,7 @@ JOBS: dict[str, list[tuple[Any, ...]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=[*JOBS, []], default=list(JOBS))
+    parser.add_argument("what", nargs="*", help=f"of {', '.join(JOBS)}; all where nothing is said")
     parser.add_argument("--keep", type=Path, help="file that results are kept in and not measured again from")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -248,7 +250,10 @@ def main() -> None:
             warnings.simplefilter("ignore")
             print(json.dumps(globals()[name](*arguments)))
         return
-    for what in given.what:
+    unknown = set(given.what) - set(JOBS)
+    if unknown:
+        parser.error(f"no such measurement: {', '.join(sorted(unknown))}")
+    for what in given.what or JOBS:
         for job in JOBS[what]:
             (result,) = measure(alone, [job], 1, given.keep)
             print(what, *job, json.dumps(result), flush=True)

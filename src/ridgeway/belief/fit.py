@@ -14,7 +14,7 @@ from ridgeway import checks, columns
 from ridgeway import names as _names
 from ridgeway import progress as progresses
 from ridgeway.belief import data_notes, row_blocks, streamed, transfer
-from ridgeway.belief.approximation import Plan, planned
+from ridgeway.belief.approximation import MOST_DIRECTIONS, Plan, planned
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.fit_task import FitTask
 from ridgeway.belief.many_rows import PART, ManyRowsTask
@@ -36,7 +36,7 @@ from ridgeway.gp.scaling import InputScaling, OutputScaling, is_constant
 from ridgeway.inference import left_out
 from ridgeway.inference.nuts import Nuts
 from ridgeway.inference.settings import EFFORTS, SearchSettings
-from ridgeway.types import GivenProgress, Progress, RandomState
+from ridgeway.types import Array, GivenProgress, Inputs, Progress, RandomState
 
 INFERENCES = ("nested", "map", "nuts")
 _LARGEST_RATIO = 1e300  # of a known noise variance to that of y, beyond which floating point ends
@@ -181,6 +181,13 @@ def fit(
     resolved = kernels.resolve(kernel)
     plan = planned(approximation, n, D, embedding, resolved, inference)
     _announce(plan, say)
+    left_over = None
+    if plan.part is not None:
+        order = rng.permutation(n)
+        chosen, left_over = order[: plan.part], order[plan.part : 2 * plan.part]
+        left_over = X[left_over], y[left_over]
+        X, y, known = X[chosen], y[chosen], None if known is None else known[chosen]
+        n = plan.part
     if not plan.features:  # which keeps a sample alone
         X = checks.owned(X)
     chosen_rows = rng.choice(n, min(n, PART), replace=False) if plan.features else None
@@ -223,10 +230,25 @@ def fit(
     finally:
         if progress is True:  # a line of our own
             progresses.clear(say)
+    if left_over is not None:
+        notes = (*belief.diagnostics.warnings, _on_others(belief, *left_over))
+        belief = replace(belief, diagnostics=replace(belief.diagnostics, warnings=notes))
     belief = replace(belief, names=names, units=units)
     for note in belief.diagnostics.warnings:
         warnings.warn(note, RidgewayWarning, stacklevel=2)
     return belief
+
+
+def _on_others(belief: Belief, X: Inputs, y: Array) -> str:
+    """How a belief about a part of the rows predicts others."""
+    found = belief.predict(X)
+    error = y - found.mean
+    inside = np.abs(error) < 1.96 * np.sqrt(found.variance + belief.noise_variance)
+    return (
+        f"{belief.X.shape[0]:,} rows drawn at random were fitted, because a finite basis for all takes at most "
+        f"{MOST_DIRECTIONS} directions: of {y.shape[0]:,} others it explains {100 * (1 - error.var() / y.var()):.1f} % of "
+        f"the variance, and {100 * inside.mean():.0f} % are within their 95 % intervals"
+    )
 
 
 def _fit_blocks(blocks: Blocks, embedding: Embedding, given: dict[str, Any]) -> Belief:
@@ -281,7 +303,7 @@ def _fit_blocks(blocks: Blocks, embedding: Embedding, given: dict[str, Any]) -> 
 
 def _announce(plan: Plan, say: Progress | None) -> None:
     """Say what a fit will do and cost, before it begins; a warning where it was not asked to be approximate."""
-    if plan.features and plan.is_automatic:
+    if (plan.features or plan.part is not None) and plan.is_automatic:
         warnings.warn(plan.sentence, RidgewayWarning, stacklevel=3)
     if say is not None and plan.is_costly:
         say(plan.sentence)
