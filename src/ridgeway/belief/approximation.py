@@ -63,7 +63,7 @@ def _has_many_directions(embedding: Embedding) -> bool:
 
 def _part_sentence(n: int, embedding: Embedding) -> str:
     return (
-        f"{PART_OF_MANY:,} of the {n:,} rows, drawn at random, are fitted exactly: a finite basis for all rows takes at "
+        f"{PART_OF_MANY:,} of the {n:,} rows, drawn at random, are fitted exactly: a finite basis for all takes at "
         f"most {MOST_DIRECTIONS} directions, got {embedding}, and an exact fit of all would need about "
         f"{_size(_exact_gigabytes(n))}; this takes some minutes"
     )

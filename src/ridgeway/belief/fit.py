@@ -181,12 +181,12 @@ def fit(
     resolved = kernels.resolve(kernel)
     plan = planned(approximation, n, D, embedding, resolved, inference)
     _announce(plan, say)
-    left_over = None
+    others: tuple[Any, Any] | None = None
     if plan.part is not None:
         order = rng.permutation(n)
-        chosen, left_over = order[: plan.part], order[plan.part : 2 * plan.part]
-        left_over = X[left_over], y[left_over]
-        X, y, known = X[chosen], y[chosen], None if known is None else known[chosen]
+        fitted, left_over = order[: plan.part], order[plan.part : 2 * plan.part]
+        others = X[left_over], y[left_over]
+        X, y, known = X[fitted], y[fitted], None if known is None else known[fitted]
         n = plan.part
     if not plan.features:  # which keeps a sample alone
         X = checks.owned(X)
@@ -230,8 +230,8 @@ def fit(
     finally:
         if progress is True:  # a line of our own
             progresses.clear(say)
-    if left_over is not None:
-        notes = (*belief.diagnostics.warnings, _on_others(belief, *left_over))
+    if others is not None:
+        notes = (*belief.diagnostics.warnings, _on_others(belief, *others))
         belief = replace(belief, diagnostics=replace(belief.diagnostics, warnings=notes))
     belief = replace(belief, names=names, units=units)
     for note in belief.diagnostics.warnings:
@@ -244,10 +244,11 @@ def _on_others(belief: Belief, X: Inputs, y: Array) -> str:
     found = belief.predict(X)
     error = y - found.mean
     inside = np.abs(error) < 1.96 * np.sqrt(found.variance + belief.noise_variance)
+    explained = 1.0 - float(error.var() / y.var())
     return (
         f"{belief.X.shape[0]:,} rows drawn at random were fitted, because a finite basis for all takes at most "
-        f"{MOST_DIRECTIONS} directions: of {y.shape[0]:,} others it explains {100 * (1 - error.var() / y.var()):.1f} % of "
-        f"the variance, and {100 * inside.mean():.0f} % are within their 95 % intervals"
+        f"{MOST_DIRECTIONS} directions: of {y.shape[0]:,} others it explains {100 * explained:.1f} % of the "
+        f"variance, and {100 * inside.mean():.0f} % are within their 95 % intervals"
     )
 
 

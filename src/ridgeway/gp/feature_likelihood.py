@@ -119,7 +119,7 @@ def curvature(gp: FeatureProcess) -> Curvature:
     response = A1 @ G
     H = G.T @ response
     shifts = _moving(gp, moving)
-    inputs: Array = np.linalg.solve(regression[:, : 1 + d], regression[:, 1 + d :])
+    inputs = np.asarray(np.linalg.solve(regression[:, : 1 + d], regression[:, 1 + d :]), dtype=np.float64)
     H[:P, :P] += _by_determinant(gp, shifts, inputs)
     pairs = [(k, j) for k in range(d) for j in range(k, d)]
     for block, (k, j) in zip(second, pairs, strict=True):
