@@ -1,6 +1,8 @@
 """Many rows: cost and error as rows grow, the finite basis against the exact process, and against other regressions.
 
-    python benchmarks/large.py --keep large.jsonl exact growth agreement rivals dask
+    python benchmarks/large.py --keep large.jsonl --write docs/performance.md exact growth agreement rivals dask
+
+``--write`` writes tables of all results that are kept, those of earlier runs too; with ``tables`` nothing is measured.
 
 Every measurement runs in a process of its own, so that its memory is its own, and is kept as soon as it is made.
 """
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import ridgeway as rw
+from ridgeway.experiments import pages
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.results import measure
@@ -30,8 +33,9 @@ N_TEST = 4000
 
 
 def function(U: np.ndarray) -> np.ndarray:
-    """A function of one to three directions, of about unit spread."""
+    """A function of one to five directions, of about unit spread."""
     result = np.sin(1.5 * U[:, 0])
+    result += 0.5 * np.cos(U[:, 3:]).sum(axis=1)
     if U.shape[1] > 1:
         result = result + 0.5 * U[:, 1] ** 2
     if U.shape[1] > 2:
@@ -217,13 +221,81 @@ def alone(name: str, *arguments: Any) -> Any:
     """A measurement in a process of its own."""
     call = [sys.executable, __file__, "--one", json.dumps([name, *arguments])]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"failed": done.stderr[-300:]}
+    if done.returncode:  # not kept, so that it is measured again
+        raise RuntimeError(f"{name}{arguments} failed: {done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def tables(kept: Path) -> str:
+    """All results of a file as Markdown."""
+    lines = map(json.loads, kept.read_text().splitlines())
+    found = {tuple(line["job"]): line["result"] for line in lines if line["what"] == "alone"}
+    parts = [_growth(found), _agreement(found), _rivals(found), _on_dask(found)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _table(header: str, rows: list[list[str]]) -> str:
+    if not rows:
+        return ""
+    columns = header.count("|") + 1
+    return "\n".join([f"| {header} |", "|" + " ---: |" * columns, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+def _growth(found: dict[Any, Any]) -> str:
+    jobs = sorted((job for job in found if job[0] == "fit"), key=lambda job: (job[4], job[3], job[1]))
+    rows = [
+        [
+            f"{n:,} × {D}",
+            str(d),
+            how,
+            f"{r['seconds']:.0f}",
+            f"{r['MB']:.0f}",
+            _percent(r["error"]),
+            f"{r['z']:.2f}",
+        ]
+        for (_, n, D, d, how), r in ((job, found[job]) for job in jobs)
+    ]
+    return _table("rows × inputs | directions | how | CPU s | MB beside X | error | z", rows)
+
+
+def _agreement(found: dict[Any, Any]) -> str:
+    jobs = sorted(job for job in found if job[0] == "agreement")
+    rows = [
+        [f"{n:,}", str(d), kind, str(seed), _percent(r["mean"]), _percent(r["std"])]
+        for (_, n, _, d, kind, seed), r in ((job, found[job]) for job in jobs)
+    ]
+    return _table("rows | directions | function | seed | means differ by | standard deviations by", rows)
+
+
+def _rivals(found: dict[Any, Any]) -> str:
+    jobs = sorted((job for job in found if job[0] == "rival"), key=lambda job: (job[2], found[job]["error"]))
+    rows = [
+        [f"{n:,} × {D}", name, _percent(r["error"]), f"{r['log density']:.3f}", f"{r['seconds']:.0f}"]
+        for (_, name, n, D, _), r in ((job, found[job]) for job in jobs)
+    ]
+    return _table("rows × inputs | method | error | log density | CPU s", rows)
+
+
+def _on_dask(found: dict[Any, Any]) -> str:
+    jobs = sorted(job for job in found if job[0] == "on_dask")
+    rows = [
+        [f"{n:,} × {D}", f"{chunk:,}", "yes" if kill else "no", f"{r['seconds']:.0f}", f"{r['MB a worker']:.0f}"]
+        for (_, n, D, chunk, kill), r in ((job, found[job]) for job in jobs)
+    ]
+    return _table("rows × inputs | rows a chunk | a worker killed | seconds | MB a worker", rows)
 
 
 JOBS: dict[str, list[tuple[Any, ...]]] = {
     "exact": [("fit", 1000, 30, 2, "exact"), ("fit", 2000, 30, 2, "exact"), ("fit", 3000, 30, 2, "exact")],
-    "growth": [("fit", n, D, d, "features") for n, D, d in ((10_000, 30, 1), (10_000, 30, 2), (10_000, 30, 3))]
-    + [("fit", 100_000, 100, 2, "features"), ("fit", 1_000_000, 30, 2, "features")],
+    "growth": [
+        ("fit", n, D, d, "features") for n, D, d in ((10_000, 30, 1), (10_000, 30, 2), (5000, 10, 3), (10_000, 30, 3))
+    ]
+    + [("fit", n, 100, d, "features") for n, d in ((50_000, 2), (100_000, 2), (100_000, 3))]
+    + [("fit", 1_000_000, 30, 2, "features"), ("fit", 20_000, 10, 4, "auto"), ("fit", 20_000, 10, 5, "auto")],
     "agreement": [
         ("agreement", n, 10, d, kind, seed)
         for n in (1000, 2000)
@@ -238,8 +310,9 @@ JOBS: dict[str, list[tuple[Any, ...]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=[*JOBS, []], default=list(JOBS))
+    parser.add_argument("what", nargs="*", help=f"of {', '.join(JOBS)}; all where nothing is said")
     parser.add_argument("--keep", type=Path, help="file that results are kept in and not measured again from")
+    parser.add_argument("--write", type=Path, help="page that tables of all kept results are written into")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
@@ -248,10 +321,15 @@ def main() -> None:
             warnings.simplefilter("ignore")
             print(json.dumps(globals()[name](*arguments)))
         return
-    for what in given.what:
-        for job in JOBS[what]:
+    unknown = set(given.what) - {*JOBS, "tables"}
+    if unknown:
+        parser.error(f"no such measurement: {', '.join(sorted(unknown))}")
+    for what in given.what or JOBS:
+        for job in JOBS.get(what, ()):
             (result,) = measure(alone, [job], 1, given.keep)
             print(what, *job, json.dumps(result), flush=True)
+    if given.write and given.keep:
+        pages.insert(given.write, "many rows", tables(given.keep))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ridgeway.gp import fourier_basis
+from ridgeway.gp import feature_sums, fourier_basis
 from ridgeway.gp.kernels import resolve
 
 
@@ -81,3 +81,20 @@ def test_a_kernel_without_a_density_is_refused():
 
     with pytest.raises(TypeError, match="spectral_density"):
         fourier_basis.smallest(Cauchy(), np.eye(1), -np.ones(1), np.ones(1), 0.1)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_grid_stands_for_the_rows(d):
+    rng = np.random.default_rng(d)
+    V = rng.uniform(-1, 1, (40, d))
+    basis = fourier_basis.build(resolve("se"), np.eye(d), V.min(axis=0), V.max(axis=0), 1e-2)
+    V, w = V - basis.center, rng.uniform(1, 2, 40)
+    waves = np.meshgrid(*feature_sums.frequencies(basis, 2), indexing="ij")
+    phases = sum(np.multiply.outer(v, k) for v, k in zip(V.T, waves, strict=True))
+    sums = np.tensordot(w, np.exp(1j * phases), 1)
+    gram = (basis.functions(V) * w[:, None]).T @ basis.functions(V)
+    on_grid = basis.on_grid(np.eye(basis.m))
+    weights = basis.grid_weights(sums)
+    np.testing.assert_allclose(basis.off_grid(weights * on_grid), gram, atol=1e-9 * np.abs(gram).max())
+    flat = on_grid.reshape(basis.m, -1)
+    np.testing.assert_allclose((flat * weights.ravel()) @ flat.T, gram, atol=1e-9 * np.abs(gram).max())

@@ -15,10 +15,13 @@ from ridgeway.gp.posterior import Posterior
 APPROXIMATIONS = ("auto", "exact", "features")
 #: Rows up to which ``"auto"`` is exact: beyond, the cost of N³ is minutes.
 MOST_EXACT = 3000
-MOST_DIRECTIONS = 4
+#: Directions at most: the waves of a finite basis fill a box.
+MOST_DIRECTIONS = 3
+#: Rows that are fitted exactly where there are too many rows for all of them, and too many directions for waves.
+PART_OF_MANY = 1000
 _COSTLY = 1000  # rows from which an exact fit is
 _MATRICES = 9  # of N × N numbers that an exact fit holds at a time
-_SECONDS = {1: 15.0, 2: 25.0, 3: 120.0, 4: 600.0}  # that a search takes, whatever the rows, by directions
+_SECONDS = {1: 15.0, 2: 25.0, 3: 45.0}  # that a search takes, whatever the rows, by directions
 _MOST_PARAMETERS = 4000  # entries of the embedding, between all of which curvatures are computed
 
 
@@ -30,6 +33,7 @@ class Plan:
     sentence: str
     is_automatic: bool
     is_costly: bool = True  # so that its cost is worth a sentence
+    part: int | None = None  # rows to draw and fit exactly, where that is all that can be done
 
 
 def planned(
@@ -44,11 +48,25 @@ def planned(
     wanted = approximation == "features" or streamed or (approximation == "auto" and n > MOST_EXACT and not in_the_way)
     if streamed and approximation == "exact":
         raise ValueError("approximation='exact' needs all rows in memory: pass arrays, or approximation='features'")
+    if approximation == "auto" and not streamed and n > MOST_EXACT and _has_many_directions(embedding):
+        return Plan(False, _part_sentence(n, embedding), True, part=PART_OF_MANY)
     if not wanted:
         return Plan(False, _exact_sentence(n, in_the_way), approximation == "auto", n > _COSTLY)
     if in_the_way:
         raise ValueError(f"approximation='features' {in_the_way}")
     return Plan(True, _features_sentence(n, D, embedding), approximation == "auto" and not streamed)
+
+
+def _has_many_directions(embedding: Embedding) -> bool:
+    return isinstance(embedding, Linear) and embedding.d != "auto" and embedding.rows > MOST_DIRECTIONS
+
+
+def _part_sentence(n: int, embedding: Embedding) -> str:
+    return (
+        f"{PART_OF_MANY:,} of the {n:,} rows, drawn at random, are fitted exactly: a finite basis for all takes at "
+        f"most {MOST_DIRECTIONS} directions, got {embedding}, and an exact fit of all would need about "
+        f"{_size(_exact_gigabytes(n))}; this takes some minutes"
+    )
 
 
 def obstacle(posterior: Posterior) -> str:
@@ -60,7 +78,7 @@ def _obstacle(n: int, D: int, embedding: Embedding, kernel: Kernel, inference: A
     """Why a finite basis cannot be used, as the end of a sentence; empty where it can."""
     if not isinstance(embedding, Linear):
         return f"needs a linear embedding, rw.Linear(d), got {embedding}"
-    if embedding.d != "auto" and embedding.rows > MOST_DIRECTIONS:
+    if _has_many_directions(embedding):
         return (
             f"needs at most {MOST_DIRECTIONS} directions, because waves fill a box, got {embedding}: take fewer, or "
             f"approximation='exact' on a part of the rows"

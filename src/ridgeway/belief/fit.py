@@ -14,7 +14,7 @@ from ridgeway import checks, columns
 from ridgeway import names as _names
 from ridgeway import progress as progresses
 from ridgeway.belief import data_notes, row_blocks, streamed, transfer
-from ridgeway.belief.approximation import Plan, planned
+from ridgeway.belief.approximation import MOST_DIRECTIONS, Plan, planned
 from ridgeway.belief.belief import MARGINALS, Belief
 from ridgeway.belief.fit_task import FitTask
 from ridgeway.belief.many_rows import PART, ManyRowsTask
@@ -36,7 +36,7 @@ from ridgeway.gp.scaling import InputScaling, OutputScaling, is_constant
 from ridgeway.inference import left_out
 from ridgeway.inference.nuts import Nuts
 from ridgeway.inference.settings import EFFORTS, SearchSettings
-from ridgeway.types import GivenProgress, Progress, RandomState
+from ridgeway.types import Array, GivenProgress, Inputs, Progress, RandomState
 
 INFERENCES = ("nested", "map", "nuts")
 _LARGEST_RATIO = 1e300  # of a known noise variance to that of y, beyond which floating point ends
@@ -158,7 +158,7 @@ def fit(
         }
         return _fit_blocks(blocks, embedding, given)
     names = _names.checked(columns.names_of(X) if names is None else names)
-    X = checks.owned(checks.inputs(X, finite=False, names=names))
+    X = checks.inputs(X, finite=False, names=names)
     extent = checks.finite_range(X)
     n, D = X.shape
     names, units = _names.checked(names, D), _names.checked_units(units, D)
@@ -181,6 +181,15 @@ def fit(
     resolved = kernels.resolve(kernel)
     plan = planned(approximation, n, D, embedding, resolved, inference)
     _announce(plan, say)
+    others: tuple[Any, Any] | None = None
+    if plan.part is not None:
+        order = rng.permutation(n)
+        fitted, left_over = order[: plan.part], order[plan.part : 2 * plan.part]
+        others = X[left_over], y[left_over]
+        X, y, known = X[fitted], y[fitted], None if known is None else known[fitted]
+        n = plan.part
+    if not plan.features:  # which keeps a sample alone
+        X = checks.owned(X)
     chosen_rows = rng.choice(n, min(n, PART), replace=False) if plan.features else None
 
     def part(values: Any) -> Any:  # all of them without a copy, which a slice of a sparse matrix would be
@@ -221,10 +230,26 @@ def fit(
     finally:
         if progress is True:  # a line of our own
             progresses.clear(say)
+    if others is not None:
+        notes = (*belief.diagnostics.warnings, _on_others(belief, *others))
+        belief = replace(belief, diagnostics=replace(belief.diagnostics, warnings=notes))
     belief = replace(belief, names=names, units=units)
     for note in belief.diagnostics.warnings:
         warnings.warn(note, RidgewayWarning, stacklevel=2)
     return belief
+
+
+def _on_others(belief: Belief, X: Inputs, y: Array) -> str:
+    """How a belief about a part of the rows predicts others."""
+    found = belief.predict(X)
+    error = y - found.mean
+    inside = np.abs(error) < 1.96 * np.sqrt(found.variance + belief.noise_variance)
+    explained = 1.0 - float(error.var() / y.var())
+    return (
+        f"{belief.X.shape[0]:,} rows drawn at random were fitted, because a finite basis for all takes at most "
+        f"{MOST_DIRECTIONS} directions: of {y.shape[0]:,} others it explains {100 * explained:.1f} % of the "
+        f"variance, and {100 * inside.mean():.0f} % are within their 95 % intervals"
+    )
 
 
 def _fit_blocks(blocks: Blocks, embedding: Embedding, given: dict[str, Any]) -> Belief:
@@ -279,7 +304,7 @@ def _fit_blocks(blocks: Blocks, embedding: Embedding, given: dict[str, Any]) -> 
 
 def _announce(plan: Plan, say: Progress | None) -> None:
     """Say what a fit will do and cost, before it begins; a warning where it was not asked to be approximate."""
-    if plan.features and plan.is_automatic:
+    if (plan.features or plan.part is not None) and plan.is_automatic:
         warnings.warn(plan.sentence, RidgewayWarning, stacklevel=3)
     if say is not None and plan.is_costly:
         say(plan.sentence)

@@ -110,7 +110,7 @@ class ManyRowsTask:
             known=None if task.known is None else task.known[:n],
             space=rowspace.reduce(task.X[:n], task.space.scaling),
             n_starts=task.n_starts or task.settings.many_rows_climbs,
-            settings=replace(task.settings, n_finalists=task.settings.many_rows_finalists),
+            settings=task.settings.for_a_part(),
         )
         with blas_threads(n):
             first = few.belief(embedding, None)

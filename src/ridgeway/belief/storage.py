@@ -36,8 +36,8 @@ from ridgeway.inference.settings import DEFAULT
 from ridgeway.types import Array, Inputs
 
 FORMAT = 3
-FORMAT_OF_FEATURES = 4  # the same with a finite basis, which earlier versions cannot read
-READABLE = (1, 2, 3, 4)  # format 1 says nothing about the models of components, formats 1 and 2 nothing about names
+FORMAT_OF_FEATURES = 5  # the same with a finite basis, which earlier versions cannot read
+READABLE = (1, 2, 3, 5)  # format 1 says nothing about the models of components, formats 1 and 2 nothing about names
 _INFERENCES = ("nested", "map", "nuts")
 _LARGEST_STANDARDISED = 1e100  # of inputs, outputs and spreads in units of order 1: far beyond any belief's
 _ROUNDING = 1e-6  # of weights that sum to 1

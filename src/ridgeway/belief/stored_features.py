@@ -15,7 +15,7 @@ from ridgeway.types import Array
 
 _ARRAYS = (
     *("rotation", "center", "reach", "steps", "waves", "variances", "factor_of_weights", "weights"),
-    *("response", "axes", "moved", "inputs"),
+    *("response", "moving", "inputs"),
 )
 _LARGEST = 1e100  # of any number stored
 
@@ -55,9 +55,9 @@ def process(model: Posterior, theta: Array, arrays: dict[str, Any], i: int, desc
     checks.keys(description, ("n", "weight", "neglected"), "features")
     found = {name: np.asarray(arrays[f"{name}_{i}"]) for name in _ARRAYS}
     d, H = model.embedding.n_rows(model.D), found["waves"].shape[0]
-    m, r = 2 * H - 1, found["axes"].shape[-1]
+    m, grid = 2 * H - 1, found["moving"].shape[1:]
     shapes: tuple[tuple[int, ...], ...] = ((d, d), (d,), (d,), (d,), (H, d), (H,), (m, m), (m,))
-    shapes += ((m, theta.shape[0]), (m, r), (d * (1 + d), r, r), (1 + d, model.D))
+    shapes += ((m, theta.shape[0]), (d * (1 + d), *grid), (1 + d, model.D))
     for (name, array), shape in zip(found.items(), shapes, strict=True):
         if array.shape != shape or array.dtype != np.float64 or not np.all(np.abs(array) < _LARGEST):
             raise ValueError(f"its array '{name}_{i}' must be finite float64 of shape {shape}, got {array.shape}")
@@ -80,7 +80,9 @@ def process(model: Posterior, theta: Array, arrays: dict[str, Any], i: int, desc
     )
     scale = np.exp(theta[LOG_OUTPUT_SCALE]) * np.sqrt(basis.function_variances)
     L = np.tril(found["factor_of_weights"])
-    response = Response(*(found[name] for name in ("response", "axes", "moved", "inputs")))
+    if grid != basis.grid:
+        raise ValueError(f"its array 'moving_{i}' must be over a grid of {basis.grid}, got {grid}")
+    response = Response(*(found[name] for name in ("response", "moving", "inputs")))
     weight = float(description["weight"])
     rest = (L, found["weights"], weight, None, response)
     return FeatureProcess(model.embedding, model.kernel, model.data, theta, basis, scale, *rest)

@@ -17,15 +17,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg.blas import dsyrk
 
 from ridgeway.gp import feature_sums, likelihood
 from ridgeway.gp.feature_process import FeatureProcess, Response
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL
 from ridgeway.types import Array
 
-#: What the rows say about a function, relative to its prior, from which it counts.
-_DETERMINED = 1e-7
+_FEW, _PROBES = 256, 128  # functions up to which a trace is exact, and columns from which it is estimated beyond
+_GRID_POINTS = 2**20  # of all of them at a time
 
 
 @likelihood.gradient.register
@@ -42,6 +42,16 @@ def gradient(gp: FeatureProcess) -> Array:
     result[LOG_OUTPUT_SCALE] = gp.v @ gp.v - gp.basis.m + np.trace(gp.Ainv)
     result[LOG_NOISE] = gp.noise_variance * (squares - weights)
     result[MEAN] = errors
+    return result
+
+
+def _invariant(gp: FeatureProcess, H: Array) -> Array:
+    """A Hessian without what is along rotations of the embedding, as the gradient is."""
+    turns = gp.embedding.rotations(gp.parameters)
+    padded = np.zeros((H.shape[0], turns.shape[1]))
+    padded[: turns.shape[0]] = np.linalg.qr(turns)[0]
+    H = H - padded @ (padded.T @ H)
+    result: Array = H - (H @ padded) @ padded.T
     return result
 
 
@@ -82,7 +92,7 @@ def curvature(gp: FeatureProcess) -> Curvature:
     """The Hessian and the weights' response: one pass over the rows, or two where their known noise differs."""
     basis, A1, sigma2 = gp.basis, gp.Ainv, gp.noise_variance
     d, D, m = basis.d, gp.data.Z.shape[1], basis.m
-    twice = A1 @ A1
+    twice = _squared(A1)
     B2, inside = _squared_weights(gp, twice)
     sums = feature_sums.CurvatureSums(
         gp.known.view,
@@ -108,8 +118,9 @@ def curvature(gp: FeatureProcess) -> Curvature:
     G[:, output] = 2.0 * gp.v - gp.known.c
     response = A1 @ G
     H = G.T @ response
-    axes, moved, inputs = _moved(gp, moving, regression)
-    H[:P, :P] += _by_determinant(moved, inputs)
+    shifts = _moving(gp, moving)
+    inputs = np.asarray(np.linalg.solve(regression[:, : 1 + d], regression[:, 1 + d :]), dtype=np.float64)
+    H[:P, :P] += _by_determinant(gp, shifts, inputs)
     pairs = [(k, j) for k in range(d) for j in range(k, d)]
     for block, (k, j) in zip(second, pairs, strict=True):
         H[k * D : (k + 1) * D, j * D : (j + 1) * D] += block
@@ -134,29 +145,53 @@ def curvature(gp: FeatureProcess) -> Curvature:
     put(mean, output, by_output_mean)
     put(mean, noise, by_noise_mean)
     H, response = _turned(basis.rotation, D, H, response)
-    return Curvature(H, Response(response, axes, moved, inputs))
+    H = _invariant(gp, H)
+    return Curvature(H, Response(response, shifts, inputs))
 
 
-def _moved(gp: FeatureProcess, moving: Array, regression: Array) -> tuple[Array, Array, Any]:
-    """How the precision moves with the embedding, inputs by regression on ``v``: see :class:`Response`."""
-    basis, d = gp.basis, gp.basis.d
-    values, vectors = eigh(gp.known.B, subset_by_value=(_DETERMINED, np.inf), driver="evr", check_finite=False)
-    axes = vectors / np.sqrt(1.0 + values)
-    scaled = gp.scale[:, None] * axes
+def _moving(gp: FeatureProcess, moving: Array) -> Array:
+    """How the precision moves with the embedding, for inputs that are 1 or a coordinate: see :class:`Response`."""
+    basis = gp.basis
     slopes = [1j * grid for grid in np.meshgrid(*feature_sums.frequencies(basis, 2), indexing="ij")]
-    moved = [scaled.T @ basis.gram(slope * sums) @ scaled for slope in slopes for sums in (gp.known.sums, *moving)]
-    inputs = np.linalg.solve(regression[:, : 1 + d], regression[:, 1 + d :])
-    return axes, np.stack(moved), inputs
+    return np.stack([basis.grid_weights(slope * sums) for slope in slopes for sums in (gp.known.sums, *moving)])
 
 
-def _by_determinant(moved: Array, inputs: Array) -> Array:
-    """``½ tr(A⁻¹ ∂A A⁻¹ ∂A)`` between all entries of the embedding, ``(P, P)``."""
-    flat = moved.reshape(moved.shape[0], -1)
+def _by_determinant(gp: FeatureProcess, moving: Array, inputs: Array) -> Array:
+    """``½ tr(A⁻¹ ∂A A⁻¹ ∂A)`` between all entries of the embedding, ``(P, P)``.
+
+    With many waves the trace is estimated from random probes, the same at every call: to about a percent.
+    """
+    basis = gp.basis
+    probes = _probes(basis.m)
+    right = gp.scale[:, None] * (gp.Linv.T @ probes)
+    columns = []
+    step = max(1, _GRID_POINTS // moving[0].size)
+    for start in range(0, probes.shape[1], step):
+        g = basis.on_grid(np.ascontiguousarray(right[:, start : start + step].T))
+        moved = np.stack([basis.off_grid(weights * g) for weights in moving])  # (d (1 + d), n, m)
+        columns.append((moved * gp.scale) @ gp.Linv.T)
+    flat = np.concatenate(columns, axis=1).reshape(moving.shape[0], -1)
     n = inputs.shape[0]
     d = flat.shape[0] // n
     between = (0.5 * flat @ flat.T).reshape(d, n, d, n)
     result: Array = np.einsum("kalb,ai,bj->kilj", between, inputs, inputs, optimize=True)
     return result.reshape(d * inputs.shape[1], -1)
+
+
+def _probes(m: int) -> Array:
+    """Columns whose outer products average to the identity: all unit vectors where they are few."""
+    if m <= _FEW:
+        return np.eye(m)
+    columns, _ = np.linalg.qr(np.random.default_rng(m).standard_normal((m, _PROBES)))
+    return columns * np.sqrt(m / _PROBES)
+
+
+def _squared(A: Array) -> Array:
+    """``A²`` of a symmetric matrix, at half the cost of a product."""
+    half = dsyrk(1.0, A.T, lower=1)
+    full: Array = half + half.T
+    full.flat[:: A.shape[0] + 1] = half.diagonal()
+    return full
 
 
 def _squared_weights(gp: FeatureProcess, twice: Array) -> tuple[Array, Array]:

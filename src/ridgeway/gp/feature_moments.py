@@ -10,6 +10,8 @@ from ridgeway.gp.moments import Slopes
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL
 from ridgeway.types import Array
 
+_GRID_POINTS = 2**20  # of all points predicted at a time
+
 
 @moments.plain.register
 def plain(gp: FeatureProcess, Z: Array) -> tuple[Array, Array]:
@@ -43,17 +45,21 @@ def slopes(gp: FeatureProcess, Z: Array) -> Slopes:
     dm[:, LOG_OUTPUT_SCALE] += f
     dm[:, MEAN] += 1.0
     dV = np.zeros_like(dm)
-    dV[:, :-N_GLOBAL] = (variance_u[:, :, None] * Z[:, None, :]).reshape(n, d * D) - _by_rows(gp, gp.response, psi)
+    dV[:, :-N_GLOBAL] = (variance_u[:, :, None] * Z[:, None, :]).reshape(n, d * D) - _by_rows(gp, gp.response, a)
     size = np.einsum("nm,nm->n", a, a)
     dV[:, LOG_OUTPUT_SCALE] = 2.0 * size
     dV[:, LOG_NOISE] = 2.0 * gp.noise_variance * gp.weight * (V - size)
     return Slopes(gp.mean + f, V, dm, dV, mean_u, variance_u)
 
 
-def _by_rows(gp: FeatureProcess, response: Response, psi: Array) -> Array:
+def _by_rows(gp: FeatureProcess, response: Response, a: Array) -> Array:
     """``aᵀ (∂A/∂R) a`` with ``a = A⁻¹ ψ``, ``(M, P)``: how the rows move beneath a point."""
-    t = psi @ response.axes
-    n = response.inputs.shape[0]
-    moved = np.stack([np.einsum("nr,nr->n", t @ matrix, t) for matrix in response.moved], axis=1)
-    along = moved.reshape(t.shape[0], -1, n) @ response.inputs
-    return np.einsum("ak,nai->nki", gp.basis.rotation, along).reshape(t.shape[0], -1)
+    n, d = response.inputs.shape[0], gp.basis.d
+    moving = response.moving.reshape(d * n, -1).T
+    moved = np.empty((a.shape[0], d * n))
+    step = max(1, _GRID_POINTS // moving.shape[0])
+    for start in range(0, a.shape[0], step):
+        g = gp.basis.on_grid(gp.scale * a[start : start + step])
+        moved[start : start + step] = np.square(g, out=g).reshape(g.shape[0], -1) @ moving
+    along = moved.reshape(-1, d, n) @ response.inputs
+    return np.einsum("ak,nai->nki", gp.basis.rotation, along).reshape(a.shape[0], -1)

@@ -70,14 +70,14 @@ class FeatureData:
         """Some rows of the sample, by index or mask."""
         return self.sample.rows(which)
 
-    def around(self, embedding: Embedding, kernel: Kernel, theta: Array) -> FeatureData:
+    def around(self, embedding: Embedding, kernel: Kernel, theta: Array, is_draft: bool = False) -> FeatureData:
         """The same with a basis for embeddings near that of ``theta``: one quick pass over the rows."""
         A = theta[:-N_GLOBAL].reshape(-1, self.Z.shape[1])
         rotation = fourier_basis.principal_axes(embedding.project(theta[:-N_GLOBAL], self.Z))
         lower, upper = self.extent(rotation @ A)
         scale = float(np.exp(-2.0 * theta[LOG_OUTPUT_SCALE]))
         relative_noise = scale * (float(np.exp(2.0 * theta[LOG_NOISE])) + float(self.noise.min()))
-        basis = fourier_basis.smallest(kernel, rotation, lower, upper, relative_noise)
+        basis = fourier_basis.smallest(kernel, rotation, lower, upper, relative_noise, is_draft)
         if basis is None:
             spans = " by ".join(f"{width:.0f}" for width in upper - lower)
             raise NumericalError(
@@ -136,13 +136,12 @@ class Statistics:
 class Response(NamedTuple):
     """How the weights' mean and precision answer to the hyperparameters.
 
-    The derivative of ``A`` in the embedding is ``moved`` between ``axes``, for inputs that are a constant or one of the
-    coordinates ``v``; ``inputs`` is the regression of the inputs on these.
+    The derivative of ``A`` in the embedding is that of the Gram matrix of a grid whose points have these weights, for
+    inputs that are a constant or one of the coordinates ``v``; ``inputs`` is the regression of the inputs on these.
     """
 
     weights: Array  # (m, P + 4) ∂v̂/∂theta
-    axes: Array  # (m, r) what the rows determine
-    moved: Array  # (d (1 + d), r, r)
+    moving: Array  # (d (1 + d), *grid) along each axis, for each of these inputs
     inputs: Array  # (1 + d, D)
 
 

@@ -19,7 +19,7 @@ from ridgeway.gp.fourier_basis import FourierBasis
 from ridgeway.gp.process import Data
 from ridgeway.types import Array
 
-_ENTRIES = 2**19  # complex numbers of waves held at a time
+_ENTRIES = 2**18  # complex numbers of an array held at a time
 
 Sums = tuple[Array, ...]
 
@@ -49,7 +49,7 @@ class View:
     def blocks(self, data: Data) -> Iterator[Data]:
         """The rows, as many at a time as fit the cache."""
         shape = self.basis.shape(2)
-        widest = max(int(np.prod(shape[:-1])), shape[-1], self.basis.m // 2, data.Z.shape[1])
+        widest = max(int(np.prod(shape[:-1])), shape[-1], self.basis.m // 2, (1 + self.basis.d) * data.Z.shape[1] // 2)
         step = int(np.clip(_ENTRIES // widest, 64, 8192))
         for start in range(0, data.n, step):
             yield data.rows(slice(start, start + step))

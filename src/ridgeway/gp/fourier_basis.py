@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.fft import irfftn, next_fast_len, rfftn
 from scipy.special import gamma
 
 from ridgeway.gp.kernels import Kernel, with_density
@@ -27,8 +28,9 @@ MOST_FUNCTIONS = 3000
 _FEW_FUNCTIONS, _LITTLE = 1200, 1e-4
 #: What is neglected, relative to the output variance, at best, usually, and at most.
 _LEAST_NEGLECTED, _USUALLY_NEGLECTED, MOST_NEGLECTED = 1e-10, 1e-5, 1e-2
+_DRAFT, _OF_A_DRAFT = 500, 0.1  # functions of a draft as long as little is neglected, and what is at most
 _NEGLECTED_NOISE = 1e-2  # or this share of the noise's variance, if that is less than usual
-_SLACK = 1.2  # by which the box is larger than the data, so that an embedding may grow on the way to its mode
+_SLACK = (1.2, 1.2, 1.1)  # by which the box is larger than the data of 1, 2 or more directions: embeddings may grow
 
 
 class Pairs(NamedTuple):
@@ -192,6 +194,55 @@ class FourierBasis:
         chosen = sums.ravel()[self.positions]
         return np.concatenate([chosen.real, chosen.imag[1:]])
 
+    # -- a grid that stands for the rows --------------------------------------------------------
+
+    @cached_property
+    def grid(self) -> tuple[int, ...]:
+        """Points along each axis of a grid over the box: enough for sums of products of four functions."""
+        return tuple(int(next_fast_len(4 * n + 1, real=True)) for n in self.sizes)
+
+    def grid_weights(self, sums: Array) -> Array:
+        """Weights of the grid's points that give it the sums of the rows, an array of :meth:`shape` 2.
+
+        Then ``Σ w φ φᵀ`` over any number of rows is the sum over the grid, which fast Fourier transforms take.
+        """
+        half = np.zeros(self._half, dtype=complex)
+        ends = (np.arange(2 * self.sizes[0] + 1), *(np.arange(-2 * n, 2 * n + 1) for n in self.sizes[1:]))
+        half[np.ix_(*ends)] = sums.conj()
+        result: Array = irfftn(half[None], self._lengths, self._axes)[0]
+        return result
+
+    def on_grid(self, b: Array) -> Array:
+        """``φᵀ b`` at the points of the grid for every row of ``b (n, m)``: ``(n, *grid)``."""
+        H = self.waves.shape[0]
+        waves = b[:, :H].astype(complex)
+        waves[:, 1:] = 0.5 * (b[:, 1:H] - 1j * b[:, H:])
+        half = np.zeros((b.shape[0], *self._half), dtype=complex)
+        half[(slice(None), *self.waves.T)] = waves
+        edge = np.flatnonzero(self.waves[:, 0] == 0)  # where opposite frequencies stand beside each other
+        half[(slice(None), *-self.waves[edge].T)] = waves[:, edge].conj()
+        result: Array = irfftn(half, self._lengths, self._axes, norm="forward", overwrite_x=True)
+        return result
+
+    def off_grid(self, g: Array) -> Array:
+        """``Σ g φ`` over the points of the grid for every row of ``g (n, *grid)``: ``(n, m)``."""
+        E = rfftn(g, axes=self._axes)[(slice(None), *self.waves.T)]
+        return np.concatenate([E.real, -E.imag[:, 1:]], axis=1)
+
+    @property
+    def _half(self) -> tuple[int, ...]:
+        """Frequencies of the grid: along the first axis only those from 0."""
+        return (self.grid[0] // 2 + 1, *self.grid[1:])
+
+    @property
+    def _axes(self) -> tuple[int, ...]:
+        """Axes of an array ``(n, *grid)`` in the order of the transforms; the halved one is last."""
+        return (*range(2, self.d + 1), 1)
+
+    @property
+    def _lengths(self) -> tuple[int, ...]:
+        return (*self.grid[1:], self.grid[0])
+
 
 def _flat(k: Any, shape: tuple[int, ...]) -> Any:
     """Positions in a flat array of indices along its axes."""
@@ -204,25 +255,30 @@ def principal_axes(U: Array) -> Array:
     return np.ascontiguousarray(vectors.T)
 
 
-def smallest(kernel: Kernel, rotation: Array, lower: Array, upper: Array, relative_noise: float) -> FourierBasis | None:
+def smallest(
+    kernel: Kernel, rotation: Array, lower: Array, upper: Array, relative_noise: float, is_draft: bool = False
+) -> FourierBasis | None:
     """The smallest basis that is accurate enough for data between ``lower`` and ``upper``, after ``rotation``.
 
     ``relative_noise`` is the noise's variance relative to the output's: what is neglected has to be small beside it.
-    Where that takes too many functions, more is neglected; ``None`` where that does not help.
+    Where that takes too many functions, more is neglected; ``None`` where that does not help. A draft has few
+    functions, for the way to a mode.
     """
     wanted = float(np.clip(_NEGLECTED_NOISE * relative_noise, _LEAST_NEGLECTED, _USUALLY_NEGLECTED))
-    while wanted <= MOST_NEGLECTED:
+    few, little, most = (_DRAFT, MOST_NEGLECTED, _OF_A_DRAFT) if is_draft else (_FEW_FUNCTIONS, _LITTLE, MOST_NEGLECTED)
+    basis = None
+    while wanted <= most * 1.001:
         basis = build(kernel, rotation, lower, upper, wanted)
-        if basis is not None and (basis.m <= _FEW_FUNCTIONS or wanted > _LITTLE):
+        if basis is not None and (basis.m <= few or wanted > little):
             return basis
         wanted *= 10.0
-    return None
+    return basis
 
 
 def build(kernel: Kernel, rotation: Array, lower: Array, upper: Array, neglected: float) -> FourierBasis | None:
     """The basis whose copies and missing spectrum are each at most ``neglected``; ``None`` where it is too large."""
     d = lower.shape[0]
-    reach = _SLACK * np.maximum(0.5 * (upper - lower), 1e-3)
+    reach = _SLACK[min(d, 3) - 1] * np.maximum(0.5 * (upper - lower), 1e-3)
     margin = _falls_to(kernel, neglected)
     cut, tail = _cut(kernel, d, neglected)
     steps = 2.0 * np.pi / (2.0 * reach + margin)

@@ -340,6 +340,20 @@ class SearchSettings:
     left_out: LeftOutSettings = field(default_factory=LeftOutSettings)
     outliers: OutlierSettings = field(default_factory=OutlierSettings)
 
+    def for_a_part(self) -> SearchSettings:
+        """The same for a search that only has to find where to begin on many more rows.
+
+        Directions too many are given up there, and a mode that is behind after two steps is behind.
+        """
+        return replace(
+            self,
+            n_finalists=self.many_rows_finalists,
+            lower_rank_share=10**9,
+            population=replace(self.population, size=self.population.least),
+            climbs=replace(self.climbs, generation=self.population.least),
+            evidence=replace(self.evidence, patience=2, max_evaluations=6),
+        )
+
 
 DEFAULT = SearchSettings()
 
