@@ -16,7 +16,6 @@ from ridgeway.active.acquisition import Bald, information, outlook_of, score
 from ridgeway.active.pending import PendingBelief
 from ridgeway.belief import approximation
 from ridgeway.spaces import point_chunks
-from tests.active import pools_on_disk as on_disk
 from tests.active.learner_problem import (
     LOWER,
     UPPER,
@@ -31,6 +30,7 @@ from tests.active.learner_problem import (
     spaces,
 )
 from tests.helpers import Cauchy
+from tests.spaces import pools_on_disk as on_disk
 
 pytestmark = pytest.mark.usefixtures("little_effort")
 

@@ -14,8 +14,8 @@ from ridgeway.active.acquisition import BY_NAME, bald, information, outlook_of, 
 from ridgeway.active.pool_coordinates import PoolView, view_of
 from ridgeway.gp.process import condition
 from ridgeway.spaces import point_chunks
-from tests.active import pools_on_disk as on_disk
 from tests.active.maximize_problem import box, points
+from tests.spaces import pools_on_disk as on_disk
 
 PRIORS = rw.Priors(log_noise=(-1.5, 0.2))
 

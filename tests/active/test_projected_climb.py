@@ -6,7 +6,7 @@ from scipy.optimize import LinearConstraint as Rows
 from scipy.optimize import minimize
 
 from ridgeway.active.projected_climb import climb
-from tests.active.test_polytope import random_polytope
+from tests.spaces.test_polytope import random_polytope
 
 
 @pytest.mark.parametrize("held", [None, np.arange(6) == 0])

@@ -12,7 +12,7 @@ import pytest
 import ridgeway as rw
 from ridgeway import Campaign, Fixed, Input, Pool
 from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
-from tests.active import pools_on_disk as on_disk
+from tests.spaces import pools_on_disk as on_disk
 
 
 class _Odd(rw.acquisition.Bald):
