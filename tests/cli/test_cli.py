@@ -45,6 +45,9 @@ def test_a_campaign_from_beginning_to_end(ridgeway: Ridgeway) -> None:
     assert max(map(len, status.out.splitlines())) <= 60
     assert ridgeway("export", "-o", "all.xlsx").code == 0
     assert pd.read_excel("all.xlsx")["state"].tolist() == ["told"] * 4 + ["failed", "told", "attached"]
+    done = pd.read_excel("all.xlsx", sheet_name="log")
+    assert done.columns.tolist() == ["at", "by", "what", "why"]
+    assert done["what"].tolist()[0] == "campaign made"
     assert len(ridgeway("export").out.splitlines()) == 8
 
 

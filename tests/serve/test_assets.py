@@ -19,8 +19,8 @@ def test_the_page_names_its_files_and_no_other_place() -> None:
             assert found.version == version
             assert gzip.decompress(found.packed) == found.content
         else:
-            assert address in ("data:,", "/export/pending.csv", "/export/trials.csv")
-    assert len(named) == 9
+            assert address in ("data:,", "/export/pending.csv", "/export/trials.csv", "/export/log.csv")
+    assert len(named) == 10
     assert "://" not in assets.page
     assert not re.search(r"<script(?! src=)|\son\w+=|style=", assets.page)  # the policy allows no script inside a page
 

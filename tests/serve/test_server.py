@@ -35,6 +35,7 @@ def test_results_failures_and_undo(campaign: Campaign) -> None:
     with served(campaign) as server:
         visitor = Visitor(server)
         visitor.enter()
+        assert visitor.get("/export/log.csv").body.decode("utf-8-sig").startswith("at,by,what,why")
         told = visitor.post(
             "tell", {"trial": 1, "value": " 0.5 ", "sigma": "0.1", "note": "warm", "person": "Ann\x1b B"}
         )

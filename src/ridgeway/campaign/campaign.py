@@ -502,9 +502,17 @@ class Campaign:
         return subjects(self, chains, self._chain(snapshot), snapshot.trials, suggestions, self._pool.labels_of)
 
     def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
-        """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all."""
+        """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all.
+
+        An ``.xlsx`` file has a second sheet with the log of what was done.
+        """
         head, rows = self.table()
-        sheets.write(path, head, rows, decimal_comma)
+        if Path(path).suffix.lower() != ".xlsx":
+            sheets.write(path, head, rows, decimal_comma)
+            return Path(path)
+        done = (logbook.HEAD, logbook.rows(self.log))
+        with sheets.writing(path) as temporary:
+            sheets.write_book(temporary, {"trials": (head, rows), "log": done})
         return Path(path)
 
     def close(self) -> None:

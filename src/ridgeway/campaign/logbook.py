@@ -45,6 +45,11 @@ def lines(created: tuple[str, str], trials: Sequence[Trial], entries: Iterable[d
     return sorted(found, key=lambda line: line.at)
 
 
+def rows(found: Iterable[Line]) -> list[list[str]]:
+    """As a table, the head of which is ``HEAD``."""
+    return [[corrections.moment(line.at), line.by, line.what, line.why] for line in found]
+
+
 def _what(entry: dict[str, Any]) -> str:
     if entry["trial"] == 0:
         return str(entry["after"].get("what", entry["kind"]))

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -129,7 +129,7 @@ def write_to(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]], 
         records = [dict(zip(columns, row, strict=True)) for row in rows]
         path.write_text(json.dumps(records, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     elif suffix == ".xlsx":
-        _write_excel(path, columns, rows)
+        write_book(path, {"trials": (columns, rows)})
     else:
         _pandas_for(path).DataFrame([list(row) for row in rows], columns=list(columns)).to_parquet(path, index=False)
 
@@ -273,19 +273,26 @@ def _excel_rows(path: Path) -> list[tuple[Any, ...]]:
         book.close()
 
 
-def _write_excel(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def write_book(path: Path, named: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]) -> None:
+    """Write an Excel file with several sheets in place, by their names; programs read the first."""
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.remove(book.active)
+    for title, (columns, rows) in named.items():
+        _fill_sheet(book.create_sheet(title), columns, rows)
+    book.save(path)
+
+
+def _fill_sheet(sheet: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for found, most, what in ((len(columns), _EXCEL_COLUMNS, "columns"), (len(rows) + 1, _EXCEL_ROWS, "rows")):
         if found > most:
             raise CampaignError(
                 f"an Excel sheet has at most {most:,} {what}, and {found:,} are needed: write .csv instead"
             )
-    from openpyxl import Workbook
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
 
-    book = Workbook()
-    sheet = book.active
-    sheet.title = "trials"
     for i, row in enumerate([columns, *rows]):
         for j, value in enumerate(row):
             if value is not None:
@@ -294,7 +301,6 @@ def _write_excel(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any
         sheet.cell(1, j + 1).font = Font(bold=True)
         sheet.column_dimensions[get_column_letter(j + 1)].width = max(10, min(40, len(name) + 2))
     sheet.freeze_panes = "B2"
-    book.save(path)
 
 
 def _fill(cell: Any, value: Any) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ridgeway.campaign import logbook, sheets
 from ridgeway.campaign.campaign import Campaign
-from ridgeway.campaign.corrections import moment
 from ridgeway.campaign.inputs import Category
 from ridgeway.cli import numbers
 from ridgeway.cli.common import (
@@ -120,7 +119,7 @@ def log(
       ridgeway log -o log.csv
     """
     check_new(output, force)
-    rows: list[list[Any]] = [[moment(line.at), line.by, line.what, line.why] for line in opened(where, name).log]
+    rows = logbook.rows(opened(where, name).log)
     if output is None:
         show(list(logbook.HEAD), rows, shape, 2)
     else:

@@ -346,7 +346,7 @@ def export(
     name: Name = None,
     shape: Shape = Format.csv,
 ) -> None:
-    """Write all trials to a file, or to the standard output.
+    """Write all trials to a file, or to the standard output; an .xlsx file has a second sheet with the log.
 
     \b
     Examples:
@@ -356,15 +356,15 @@ def export(
     check_new(output, force)
     check_comma(comma, output, shape)
     campaign = opened(where, name)
-    if pending:
-        columns, rows = table.to_fill_in(campaign.setup, campaign.pending)
-    else:
-        columns, rows = campaign.table()
+    columns, rows = table.to_fill_in(campaign.setup, campaign.pending) if pending else campaign.table()
     if output is None:
         show(columns, rows, shape, comma=comma)
-    else:
+        return
+    if pending:
         sheets.write(output, columns, rows, comma)
-        say(f"{len(rows)} trials written to {output}.")
+    else:
+        campaign.export(output, comma)
+    say(f"{len(rows)} trials written to {output}.")
 
 
 def seconds(text: str) -> float:

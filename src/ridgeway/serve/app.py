@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
-from ridgeway.campaign import sheets, table
+from ridgeway.campaign import logbook, sheets, table
 from ridgeway.errors import CampaignError, ReadOnlyError, UnreachableError
 from ridgeway.serve.actions import ACTIONS, act, asked
 from ridgeway.serve.assets import Assets
@@ -86,7 +86,7 @@ class Desk:
         return JSONResponse(done)
 
     async def export(self, request: Request) -> Response:
-        """All trials, or the pending ones to be filled in, as CSV."""
+        """All trials, the pending ones to be filled in, or the log, as CSV."""
         text = await asyncio.to_thread(self._csv, request.path_params["what"])
         if text is None:
             return _error(404, "there is no such table")
@@ -99,6 +99,8 @@ class Desk:
             return sheets.to_csv(*campaign.table())
         if what == "pending":
             return sheets.to_csv(*table.to_fill_in(campaign.setup, campaign.pending))
+        if what == "log":
+            return sheets.to_csv(list(logbook.HEAD), logbook.rows(campaign.log))
         return None
 
 
