@@ -32,7 +32,7 @@ def lines(created: tuple[str, str], trials: Sequence[Trial], entries: Iterable[d
         if t.settled_at is not None and t.state in _DONE
     ]
     early = [
-        (m.at, m.by or "", f"{name} of", "", t.id)
+        (m.at, m.by or "", f"{name} of" if m.value is not None else f"no {name} of", "", t.id)
         for t in trials
         for name, m in t.results.items()
         if m.at is not None and m.at != t.settled_at
