@@ -652,6 +652,7 @@ def test_hyperparameters_beyond_floats(index, value):
 # -- random states and starts that are fine --------------------------------------------------
 
 
+@pytest.mark.slow
 def test_random_states_of_every_kind(belief):
     for state in (0, np.int64(0)):
         np.testing.assert_array_equal(fit(random_state=state).predict(X_TEST).mean, belief.predict(X_TEST).mean)

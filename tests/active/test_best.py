@@ -44,6 +44,7 @@ def test_without_noise_it_is_the_best_outcome():
     assert best.value == pytest.approx(best.observed_value, abs=0.05)
 
 
+@pytest.mark.slow
 def test_one_outcome_or_equal_ones():
     learner = make(goal="maximize", acquisition=None)
     learner.tell(LOWER, 3.0)

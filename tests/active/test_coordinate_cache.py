@@ -43,6 +43,7 @@ def check(table, folder, space, X):
     np.testing.assert_array_equal(hashes, row_hashes(X))
 
 
+@pytest.mark.slow
 def test_coordinates_grow_with_the_data(tmp_path):
     X = wide()
     table = rw.Pool(array_of(X, 37, D)).table

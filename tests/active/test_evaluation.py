@@ -105,6 +105,7 @@ def anywhere(request):
 # -- what every way of running shares --------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_values_come_back(anywhere):
     with Evaluations(total, **anywhere) as running:
         points = [np.array([float(i), 1.0]) for i in range(5)]

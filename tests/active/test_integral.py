@@ -42,6 +42,7 @@ def test_a_reduction_is_what_an_observation_takes_from_the_variance() -> None:
     assert np.isfinite(mean)
 
 
+@pytest.mark.slow
 def test_the_best_point_is_in_the_box_and_better_than_most() -> None:
     learner = rw.ActiveLearner(rw.Box(LOWER, UPPER), rw.Linear(1))
     X = np.random.default_rng(0).uniform(LOWER, UPPER, (8, 4))
@@ -62,6 +63,7 @@ def test_an_integral_is_found_and_narrowed() -> None:
     assert found.learner.ended == "the budget of 10 experiments is spent"
 
 
+@pytest.mark.slow
 def test_it_stops_when_it_is_narrow_enough_and_goes_on_from_a_learner() -> None:
     learner = rw.ActiveLearner(rw.Box([0, 0], [1, 1]), rw.Linear(1), effort="quick")
     found = rw.integrate(exponential, learner, budget=20, stop_below=10.0)

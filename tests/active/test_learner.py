@@ -701,6 +701,7 @@ def test_a_goal_without_its_acquisition_and_the_other_way_round():
     assert make(goal="minimize", acquisition="information").acquisition == "information"
 
 
+@pytest.mark.slow
 def test_a_pool_that_is_exhausted():
     learner = make(rw.Pool(candidates(6)), goal="minimize", acquisition=None)
     run(learner, 6)
@@ -709,6 +710,7 @@ def test_a_pool_that_is_exhausted():
     assert learner.best().observed_value == learner.y.min()
 
 
+@pytest.mark.slow
 def test_the_best_outcome_is_no_outlier():
     learner = make(goal="minimize", acquisition=None)
     X = candidates(14)

@@ -479,6 +479,7 @@ def test_a_learner_with_another_goal():
         rw.minimize(valley, rw.Box([0], [1]), 5, goal="maximize")
 
 
+@pytest.mark.slow
 def test_it_stops_where_no_improvement_is_expected():
     space = rw.Box([0, 0], [1, 1])
     learner = rw.minimize(valley, space, 40, stop_below=0.9, patience=2, **QUICK)

@@ -347,6 +347,7 @@ def with_copies():
 ON_DISK = with_copies()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("acquired", ALL)
 def test_a_pool_on_disk_gives_what_it_gives_in_memory(acquired, tmp_path, monkeypatch):
     """For any number of chunks, in files and in Dask, for one point and for a batch."""
@@ -417,6 +418,7 @@ def test_a_choice_refuses_other_pools():
         information.choose(named, rw.Pool(ON_DISK, on_disk.NAMES[::-1]))
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_chunk_not_of_the_pool():
     """Random points that are made where they are scored."""
     import dask

@@ -27,6 +27,7 @@ def test_clipped_response_is_warned_about_and_does_no_harm():
     assert loss < trivial + 0.2
 
 
+@pytest.mark.slow
 def test_ties_of_a_few_are_no_saturation():
     X = inputs(20, 2)
     y = one_direction(X)

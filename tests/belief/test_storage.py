@@ -465,6 +465,7 @@ def test_wrong_kernel_argument(tmp_path):
         rw.Belief.load(path, kernel="cauchy")
 
 
+@pytest.mark.slow
 def test_two_writers_of_one_file_and_a_link_in_the_way(tmp_path):
     """The name of the temporary file was the same for all, so that writers took each other's away."""
     rng = np.random.default_rng(0)

@@ -173,6 +173,7 @@ def test_a_pool_that_cannot_be_opened_again_is_refused(tmp_path: Path) -> None:
         Campaign.create(tmp_path / "c.sqlite", "memory", Pool(X), labels=["id"])
 
 
+@pytest.mark.slow
 def test_a_campaign_on_disk_asks_what_one_in_memory_asks(tmp_path: Path) -> None:
     X = on_disk.points(120)
     (tmp_path / "p").mkdir()

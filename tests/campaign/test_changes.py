@@ -67,6 +67,7 @@ def test_a_new_input_has_a_value_in_the_trials_so_far(
     assert opened.belief.X.shape[1] == 2 + len(columns)
 
 
+@pytest.mark.slow
 def test_names_and_units_change_without_a_new_fit(campaign: Campaign) -> None:
     campaign.belief  # noqa: B018 - fitted and kept
     campaign.add_constraint("a + b <= 1.5", "a limit")

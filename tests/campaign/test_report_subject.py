@@ -170,6 +170,7 @@ def test_a_pool_shows_its_labels_and_what_is_left(tmp_path: Path) -> None:
     assert "Not available, because the pool is exhausted." in page
 
 
+@pytest.mark.slow
 def test_whole_numbers_that_are_used_up(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "c.sqlite", "few", [Input("a", 0, 1, integer=True)], inference="map")
     for a in (0, 1, 0, 1):

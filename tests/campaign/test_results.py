@@ -95,6 +95,7 @@ def test_words_of_a_pool_stand_for_its_inputs(samples: Campaign) -> None:
     assert samples.all_trials()[0].x.tolist() == [0.0, 1.0, 6.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "xlsx", "json", "parquet"])
 def test_attach_takes_what_export_writes(campaign: Campaign, tmp_path: Path, ending: str) -> None:
     first, failed, abandoned, second, third, _ = campaign.ask(6)

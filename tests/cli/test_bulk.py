@@ -36,6 +36,7 @@ def test_a_file_in_batches_is_what_a_sheet_is(ridgeway: Ridgeway, monkeypatch: p
     np.testing.assert_allclose(found[["strength", "std"]], expected[["strength", "std"]], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_file_is_said(ridgeway: Ridgeway) -> None:
     frame = begun(ridgeway)
 

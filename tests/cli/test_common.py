@@ -32,6 +32,7 @@ def test_a_parquet_file_that_is_none(ridgeway: Ridgeway, monkeypatch: pytest.Mon
     assert ".parquet files need pandas and pyarrow: pip install" in ridgeway("tell", "x.parquet").err
 
 
+@pytest.mark.slow
 def test_control_characters_in_names_and_notes_are_shown_not_obeyed(ridgeway: Ridgeway) -> None:
     evil = "\x1b]0;owned\x07\x9b31m\u202e"
     campaign = Campaign.create("campaign.sqlite", f"c{evil}", [Input(f"x{evil}", 0, 1)], output=f"y{evil}")

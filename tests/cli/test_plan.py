@@ -244,6 +244,7 @@ def files_of_points() -> None:
         frame.assign(id=[f"M{i}-{j}" for j in range(40)]).to_parquet(f"points/{i}.parquet", index=False)
 
 
+@pytest.mark.slow
 def test_a_pool_of_files_stays_in_its_files(ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch) -> None:
     files_of_points()
     assert ridgeway("init", "--pool", "points/*.parquet", "--label", "id", "--directions", "1").code == 0

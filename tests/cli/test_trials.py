@@ -132,6 +132,7 @@ def test_inputs_changed_in_a_sheet_that_was_told_before(ridgeway: Ridgeway) -> N
     assert Campaign.open("campaign.sqlite").all_trials()[1].x[0] == 27.0
 
 
+@pytest.mark.slow
 def test_inputs_can_be_corrected_and_corrections_are_listed(ridgeway: Ridgeway) -> None:
     ridgeway(*INIT)
     ridgeway("ask")

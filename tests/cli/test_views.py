@@ -18,6 +18,7 @@ def test_units_in_brackets_are_no_markup(ridgeway: Ridgeway) -> None:
     assert "time [s]" in said
 
 
+@pytest.mark.slow
 def test_a_narrow_window_shows_the_prediction(ridgeway: Ridgeway) -> None:
     names = [f"input{j}" for j in range(8)]
     assert ridgeway("init", *(w for name in names for w in ("--input", f"{name} 0 1")), "-d", "1").code == 0

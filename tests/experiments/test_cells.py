@@ -108,6 +108,7 @@ def test_names_differ(tmp_path: Path) -> None:
         run([Cell("a", dict), Cell("a", dict)], tmp_path)
 
 
+@pytest.mark.slow
 def test_two_at_a_time_give_the_same(tmp_path: Path) -> None:
     cells = [Cell(str(i), dict, {"x": i}) for i in range(4)]
     assert run(cells, tmp_path / "two", jobs=2) == run(cells, tmp_path / "one", jobs=1)

@@ -48,6 +48,7 @@ def test_what_is_not_installed_is_left_out_and_reported(monkeypatch: pytest.Monk
     assert "Gone" in text
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_left_out_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = libraries.Library("Slow", "always", libraries.lasso, max_inputs=10, too_slow="it takes a year")
     monkeypatch.setitem(LIBRARIES, "slow", slow)

@@ -16,6 +16,7 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "SAAS_DRAWS", 32)
 
 
+@pytest.mark.slow
 def test_a_mixture_has_a_density() -> None:
     mixture = Predicted(np.array([[0.0], [3.0]]), np.array([[1.0], [0.25]]))
     grid = np.linspace(-10.0, 15.0, 5001)

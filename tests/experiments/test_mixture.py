@@ -21,6 +21,7 @@ def test_divergence_against_quadrature():
     assert one.divergences(np.array([[-0.4]]), np.array([[0.7**2]]))[0, 0] == pytest.approx(naive, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_mixture_against_quadrature():
     mixture = Mixture(np.array([[0.0], [3.0]]), np.array([[0.5**2], [1.0]]))
     log_density = lambda x: np.log(0.5 * norm(0, 0.5).pdf(x) + 0.5 * norm(3, 1).pdf(x))  # noqa: E731

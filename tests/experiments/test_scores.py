@@ -38,6 +38,7 @@ def test_plugged_in_scores_are_those_of_a_plain_gp(learned: tuple[rw.Belief, Tes
     assert found["nlpd"] == pytest.approx(density, abs=5e-3)
 
 
+@pytest.mark.slow
 def test_keeping_only_the_embedding_finds_the_mode_of_the_rest(learned: tuple[rw.Belief, Test]) -> None:
     belief, test = learned
     refitted = scores.with_embedding_of(belief, test.X, test.y)

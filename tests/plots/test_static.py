@@ -69,6 +69,7 @@ def test_a_browser_that_fails_says_so(figure: go.Figure, tmp_path: Path, monkeyp
         plots.save(figure, tmp_path / "a.png")
 
 
+@pytest.mark.slow
 def test_without_a_browser_the_message_says_what_to_install(
     figure: go.Figure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,6 +186,7 @@ def test_a_port_that_is_taken_is_named(campaign: Campaign) -> None:
         Server(campaign, host="no.such.host.invalid")
 
 
+@pytest.mark.slow
 def test_an_open_server_says_so(campaign: Campaign) -> None:
     with served(campaign, host="0.0.0.0") as server:
         assert server.is_open
