@@ -91,3 +91,12 @@ def test_rounded_proposals_satisfy_constraints_with_few_digits(seed: int) -> Non
     assert max(c.excess(values, inputs.names).max() for c in inputs.constraints) < 1e-9
     assert np.median([len(repr(v)) for v in values[:, :2].ravel().tolist()]) <= 8
     assert inputs.proposals(inputs.coordinates(values)).tolist() == values.tolist()
+
+
+def test_constraints_hold_after_rounding_beside_a_log_scale() -> None:
+    parts = tuple(Input(name, 0, 1) for name in "abc")
+    inputs = InputList((*parts, Input("rate", 100, 10000, log=True)), ("a + b + c = 1", "a - 0.3 b <= 0.123456789"))
+    values = inputs.proposals(inputs.box.uniform(200, np.random.default_rng(0)))
+    assert np.abs(values[:, :3].sum(axis=1) - 1.0).max() < 1e-9
+    assert np.all(values[:, 0] - 0.3 * values[:, 1] <= 0.123456789 + 1e-9)
+    assert np.all((values[:, 3] >= 100) & (values[:, 3] <= 10000))

@@ -294,7 +294,10 @@ class InputList:
         if self.box.constraints:
             from ridgeway.campaign.rounding import rounded_within
 
-            rounded = rounded_within(self.box, values, rounded, ~self._is_stepped, decimals)
+            # Constraints are about numbers on a linear scale: the logarithms of the others stay as they are.
+            beside: Array = np.where(self._is_log, X, rounded)
+            within = rounded_within(self.box, X, beside, ~(self._is_stepped | self._is_log), decimals)
+            rounded = np.where(self._is_log, rounded, within)
         full = np.empty((X.shape[0], len(self.columns)))
         full[:, ~self._varies] = [item.value for item in self.items if isinstance(item, Fixed)]
         full[:, self._varies] = rounded
