@@ -10,6 +10,7 @@ import numpy as np
 from ridgeway import checks
 from ridgeway.belief import measures
 from ridgeway.belief.averages import Drawing, average
+from ridgeway.gp.measures import groups as groups_of
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def effects(
     measure = measures.independent(belief, over, "an effect")
     n_points = checks.count(n_points, "n_points", 2)
     how = average(belief, measure, drawing, "an effect")
-    called, groups = measures.labels(belief.labels, measure), measures.groups(measure)
+    called, groups = measures.labels(belief.labels, measure), groups_of(measure)
     places = [measures.place(belief, measure, name) for name in names]
     at = [_values(measure, groups[i], n_points) for i in places]
     curves = how.over_draws(

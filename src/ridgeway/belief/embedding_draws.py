@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,11 +48,6 @@ def embeddings(belief: Belief, n: int | None = None) -> Array:
 def input_shares(belief: Belief, R: Array | None = None) -> Interval:
     """Share of each input in the variation, with its interval: what summaries, status and reports all show."""
     return Interval.of(shares(belief, embeddings(belief) if R is None else R))
-
-
-def grouped(shares: Array, groups: Sequence[Sequence[int]]) -> Array:
-    """Shares ``(n, D)`` of columns as shares of inputs ``(n, G)``: a category has the sum over its levels."""
-    return np.stack([shares[:, list(columns)].sum(axis=1) for columns in groups], axis=1)
 
 
 def weights(found: Directions, R: Array) -> Interval:

@@ -87,11 +87,6 @@ def _box(lower: Array, upper: Array, categories: Any, order: Any) -> Uniform | L
     return Leveled(lower[order], upper[order], [tuple(int(place[j]) for j in columns) for columns in categories])
 
 
-def groups(measure: Any) -> tuple[tuple[int, ...], ...]:
-    """The columns of each input under a measure."""
-    return measures.groups(measure)
-
-
 def labels(columns: Sequence[str], measure: Any) -> tuple[str, ...]:
     """What the inputs under a measure are called: a category by what its columns' labels begin with."""
     return tuple(_called([columns[j] for j in group]) for group in measures.groups(measure))

@@ -59,21 +59,23 @@ def summarize(belief: Belief, setup: Setup, course: tuple[Step, ...], numbers: t
 def _shares(setup: Setup, drawn: Array) -> tuple[list[str], Interval]:
     """Names and shares of the inputs that vary, from draws ``(n, D)``; a category has the sum of its levels'."""
     from ridgeway.belief.embedding_draws import Interval
+    from ridgeway.gp.measures import grouped
 
     if setup.inputs is None:
         return list(setup.names), Interval.of(drawn)
     place = {column: i for i, column in enumerate(setup.inputs.free)}
-    names, columns = [], []
+    names: list[str] = []
+    places: list[tuple[int, ...]] = []
     for shown in setup.shown:
         if isinstance(shown, int):
             if shown not in place:
                 continue  # fixed
             names.append(setup.names[shown])
-            columns.append(drawn[:, place[shown]])
+            places.append((place[shown],))
         else:
             names.append(shown.name)
-            columns.append(drawn[:, [place[j] for j in shown.places]].sum(axis=1))
-    return names, Interval.of(np.stack(columns, axis=1))
+            places.append(tuple(place[j] for j in shown.places))
+    return names, Interval.of(grouped(drawn, places))
 
 
 def _degrees(belief: Belief, k: int, step: SubspaceUncertainty | None) -> float | None:

@@ -20,7 +20,7 @@ from ridgeway.gp import fourier, measures
 from ridgeway.gp.kernel_means import MOST_DIRECTIONS, Rows, principal, sobol_points
 from ridgeway.gp.kernels import Kernel, spectral
 from ridgeway.gp.process import ConditionedGP
-from ridgeway.gp.variance_parts import Exchange, ProductAverages, Terms, VarianceParts, WaveAverages, grouped
+from ridgeway.gp.variance_parts import Exchange, ProductAverages, Terms, VarianceParts, WaveAverages
 from ridgeway.types import Array
 
 N_WAVES = 128  # of a prior that is a sum of random waves
@@ -262,7 +262,7 @@ class _ExchangedFunction(_PathFunction):
         return self._exchange.parts(self.values)
 
     def slopes(self) -> Array:
-        return grouped(super().slopes(), self.measure)
+        return measures.grouped(super().slopes(), measures.groups(self.measure))
 
     def main_effect(self, j: int, t: Array) -> Array:
         return self._exchange.main_effect(self.values, j, t)

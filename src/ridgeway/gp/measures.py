@@ -433,6 +433,11 @@ def groups(measure: Any) -> tuple[tuple[int, ...], ...]:
     return found
 
 
+def grouped(values: Array, groups: Sequence[Sequence[int]]) -> Array:
+    """Numbers ``(..., D)`` of columns as numbers of inputs ``(..., G)``: a category has the sum over its levels."""
+    return np.stack([values[..., list(columns)].sum(axis=-1) for columns in groups], axis=-1)
+
+
 def _normal(q: Array) -> Array:
     result: Array = ndtri(np.clip(q, 1e-15, 1.0 - 1e-15))
     return result

@@ -19,7 +19,7 @@ import numpy as np
 
 from ridgeway.gp.fourier import FourierBox
 from ridgeway.gp.kernel_means import sobol
-from ridgeway.gp.measures import groups
+from ridgeway.gp.measures import grouped, groups
 from ridgeway.types import Array
 
 _DIVISIBLE = 0.05  # a factor of the characteristic function above which the product of the others is a quotient
@@ -101,7 +101,7 @@ class WaveAverages:
         for a in range(k):
             for b in range(a + 1):
                 mean[a, b] = mean[b, a] = self.box.expectation(self.box.coefficients(fields[a] * fields[b]), self.phi)
-        return grouped(np.einsum("aj,ab,bj->j", self.R, mean, self.R), self.measure)
+        return grouped(np.einsum("aj,ab,bj->j", self.R, mean, self.R), self._groups)
 
     def _main_effect(self, c: Array, j: int, t: Array, others: Array) -> Array:
         columns = self._groups[j]
@@ -119,11 +119,6 @@ class WaveAverages:
         turns = float(np.abs(self.box.omega @ self.R[:, columns]).max()) * (high - low)
         nodes: tuple[Array, Array] = self.measure.nodes(columns[0], _NODES + int(0.5 * turns))
         return nodes
-
-
-def grouped(columns: Array, measure: Any) -> Array:
-    """Numbers ``(D,)`` of the columns as numbers of the inputs: a category has the sum over its levels."""
-    return np.array([columns[list(group)].sum() for group in groups(measure)])
 
 
 class Terms(NamedTuple):

@@ -15,6 +15,7 @@ from ridgeway.belief.directions import Directions, UnavailableError, directions
 from ridgeway.belief.embedding_draws import Interval
 from ridgeway.belief.subspace import SubspaceUncertainty, uncertainty
 from ridgeway.gp.length_scales import Isotropic
+from ridgeway.gp.measures import grouped, groups
 from ridgeway.report.warnings import FEW
 from ridgeway.types import Array
 
@@ -81,7 +82,7 @@ def facts(belief: Belief, labels: Sequence[str], box: Box | None = None) -> Fact
         found,
         why,
         Interval.of(shares),
-        Interval.of(embedding_draws.grouped(shares, measures.groups(measure))),
+        Interval.of(grouped(shares, groups(measure))),
         calibration(belief) if belief.y.shape[0] >= FEW and np.ptp(belief.y) > 0 else None,
         None if found is None or found.k == len(labels) else uncertainty(belief, R, found),
     )
