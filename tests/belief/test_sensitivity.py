@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ridgeway as rw
 from ridgeway.belief import process_draws
-from ridgeway.belief.averages import dispersion
+from ridgeway.belief import sensitivity as module
+from ridgeway.belief.averages import dispersion, unexplained
 from ridgeway.gp.measures import Uniform
 from ridgeway.gp.variance_parts import Exchange
 from tests.belief.averaged import LOWER, UPPER, fitted, ridge
@@ -85,6 +88,37 @@ def test_a_ridge_is_called_one() -> None:
 
 def test_dispersion_is_near_one_where_the_noise_is_right() -> None:
     assert 0.6 < dispersion(fitted(1)) < 1.6
+
+
+def test_what_is_unexplained_is_the_error_of_observations_left_out() -> None:
+    belief = fitted(1)
+    errors = belief.y - belief.leave_one_out().mean
+    assert unexplained(belief) == pytest.approx(np.mean(errors**2) / np.var(belief.y))
+    assert 0.0 < unexplained(belief) < 0.01
+
+
+@given(st.floats(0.0, 1.0), st.integers(0, 2**31))
+def test_inputs_may_act_alone_in_what_is_unexplained_and_no_more(share: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first = rng.dirichlet(np.ones(5))[:4]
+    total = first + rng.uniform(size=4) * (1.0 - first.sum())
+    drawn = module._Indices(0.0, 1.0, first, total, np.full(4, 0.25))
+    other = module._shared_otherwise(drawn, share, rng)
+    together = np.minimum(total - first, share)
+    assert np.all((other.first >= first) & (other.first <= first + together))
+    assert np.all((other.total <= total) & (other.total >= total - together))
+    assert (other.mean, other.std) == (drawn.mean, drawn.std)
+
+
+@pytest.mark.slow
+def test_intervals_of_an_additive_input_hold_its_index_where_a_product_of_kernels_wins() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-np.pi, np.pi, (60, 3))
+    y = np.sin(X[:, 0]) + 7.0 * np.sin(X[:, 1]) ** 2 + 0.1 * X[:, 2] ** 4 * np.sin(X[:, 0])  # Ishigami
+    found = rw.fit(X, y, rw.Diagonal(), bounds=(-np.pi, np.pi)).sensitivity(rivals=False, n_draws=60)
+    assert found.total.mean[1] > 0.5  # the truth is 0.4424: the kernel lets the second input act with the others
+    assert found.total.low[1] < 0.4424 < found.total.high[1]
+    assert found.first.low[1] < 0.4424 < found.first.high[1]
 
 
 def test_an_effect_is_the_mean_at_each_value() -> None:

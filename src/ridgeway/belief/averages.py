@@ -60,6 +60,11 @@ class Average:
         """
         return sum(weight * _learned_noise(one) for one, weight in self.models)
 
+    @property
+    def unexplained(self) -> float:
+        """Share of the variance of the observations that is left when each is predicted from the others."""
+        return sum(weight * unexplained(one) for one, weight in self.models)
+
     def over_draws(self, measure: Any, statistic: Callable[[DrawnFunction, OutputScaling], T]) -> list[T]:
         """A statistic of every function drawn."""
         rng = np.random.default_rng(self.seed)
@@ -127,6 +132,12 @@ def dispersion(belief: Belief) -> float:
     used = _determined(belief)
     free = max(z2.shape[0] - used, 0.1 * z2.shape[0])
     return float(np.sqrt(z2.sum() / free))
+
+
+def unexplained(belief: Belief) -> float:
+    """Mean square error of observations predicted from the others, relative to their variance; at most 1."""
+    errors = (belief.y - belief.leave_one_out().mean)[belief.trusted]
+    return float(min(np.mean(errors**2) / np.var(belief.y[belief.trusted]), 1.0))
 
 
 def _determined(belief: Belief) -> float:

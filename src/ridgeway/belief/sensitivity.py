@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -90,11 +91,12 @@ def sensitivity(
     how = average(belief, measure, drawing, "sensitivity")
     found = how.over_draws(measure, _indices)
     rng = np.random.default_rng(how.seed)
-    whole = [_with_missed(one, how.missed, rng) for one in found]
+    missed, unexplained = how.missed, how.unexplained
+    sets = [found, [_with_missed(one, missed, rng) for one in found]]
+    sets.append([_shared_otherwise(one, unexplained, rng) for one in found])
     kinds = (how.estimate, how.estimate, *(3 * [how.estimate_of_shares]))
     mean, std, first, total, activity = (
-        kind(values).hull(kind(wider))
-        for kind, values, wider in zip(kinds, zip(*found, strict=True), zip(*whole, strict=True), strict=True)
+        reduce(Estimate.hull, (kind([one[i] for one in draws]) for draws in sets)) for i, kind in enumerate(kinds)
     )
     return Sensitivity(
         measures.labels(belief.labels, measure), mean, std.within(0.0),
@@ -108,6 +110,17 @@ def _indices(drawn: DrawnFunction, output: OutputScaling) -> _Indices:
     variance = max(parts.variance, 1e-300)
     mean, std = output.shift + output.scale * parts.mean, output.scale * float(np.sqrt(variance))
     return _Indices(mean, std, parts.first / variance, parts.total / variance, slopes / max(slopes.sum(), 1e-300))
+
+
+def _shared_otherwise(one: _Indices, unexplained: float, rng: np.random.Generator) -> _Indices:
+    """The same if inputs acted alone in part of what the data do not explain.
+
+    Where there are no data, a draw is as its kernel has it, and a kernel that is a product over the inputs lets every
+    input act together with the others. The data do not say so.
+    """
+    together = np.minimum(one.total - one.first, unexplained)
+    more, less = rng.uniform(size=(2, one.first.shape[0])) * together
+    return one._replace(first=one.first + more, total=one.total - less)
 
 
 def _with_missed(one: _Indices, missed: float, rng: np.random.Generator) -> _Indices:
