@@ -1,9 +1,10 @@
 """How good and how fast the search for the best point is, beside other optimisers on the same problems and seeds.
 
     python benchmarks/optimise.py [--problems branin-100 ...] [--methods ridgeway botorch ...] [--seeds 200 210]
-        [--folder optimise-runs] [--jobs 1] [--write docs/optimise.md]
+        [--results benchmarks/kept/optimise.jsonl] [--jobs 1] [--write docs/optimise.md]
 
-Every run is saved as soon as it is finished, and not made twice: a benchmark that was stopped goes on where it was.
+Every run is kept as soon as it is finished, and not made twice: a benchmark that was stopped goes on where it was, and
+the table is of all that is kept. Another file of results, which need not be there yet, begins anew.
 Seeds 0 to 9 were used to choose the settings; the page reports seeds from 200 on. The rivals need the extra ``bench``.
 
 A seed is a rotation of the problem, a design and the random numbers of the optimiser. All methods but CMA-ES begin with
@@ -18,7 +19,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
@@ -30,9 +31,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from scipy.stats import special_ortho_group
 
+import results
 import ridgeway as rw
-from ridgeway.experiments import cells, pages
-from ridgeway.experiments.cells import Cell
+from ridgeway.experiments import pages
 
 INITIAL = 10
 Function = Callable[[np.ndarray], float]
@@ -344,25 +345,18 @@ def run(problem: str, method: str, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         y = METHODS[method](about.at(seed), about, seed)
-    return {"y": y, "seconds": process_time() - started}
+    seconds = round(process_time() - started, 1)
+    print(f"{problem} {method} {seed}: best {min(y):.4f}, {seconds:.0f} CPU s", flush=True)
+    return {"y": [float(f"{value:.7g}") for value in y], "seconds": seconds}
 
 
-def planned(problems: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> list[Cell]:
-    return [
-        Cell(f"{p}/{m}/{s}", run, {"problem": p, "method": m, "seed": s})
-        for s in seeds
-        for p in problems
-        for m in methods
-    ]
-
-
-def table(found: dict[str, dict[str, Any]]) -> Iterator[str]:
+def table(found: dict[tuple[Any, ...], dict[str, Any]]) -> Iterator[str]:
     """A row for each method of each problem: regrets at the end, and what they cost."""
     yield "| problem | evaluations | method | seeds | median regret | mean ± standard error | mean best | CPU s |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, problem in PROBLEMS.items():
         for method, named in NAMED.items():
-            runs = [result for key, result in found.items() if key.startswith(f"{name}/{method}/")]
+            runs = [result for job, result in found.items() if job[:2] == (name, method)]
             if not runs:
                 continue
             best = np.array([min(r["y"]) for r in runs])
@@ -380,14 +374,15 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(USUAL))
     parser.add_argument("--seeds", type=int, nargs=2, default=(200, 210))
-    parser.add_argument("--folder", type=Path, default=Path("optimise-runs"))
+    parser.add_argument("--results", type=Path, default=results.KEPT / "optimise.jsonl")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--write", type=Path)
     chosen = parser.parse_args()
-    plan = planned(chosen.problems, chosen.methods, range(*chosen.seeds))
-    cells.run(plan, chosen.folder, chosen.jobs, lambda status: print(f"{status.done} of {status.total} {status.name}"))
-    everything = planned(list(PROBLEMS), list(METHODS), range(*chosen.seeds))
-    lines = list(table(cells.finished(everything, chosen.folder)))
+    seeds = range(*chosen.seeds)
+    jobs = [(problem, method, seed) for seed in seeds for problem in chosen.problems for method in chosen.methods]
+    results.measure(run, jobs, chosen.jobs, chosen.results)
+    everything = results.kept(run, chosen.results)
+    lines = list(table({job: result for job, result in everything.items() if job[2] in seeds}))
     print("\n".join(lines))
     if chosen.write is not None:
         pages.insert(chosen.write, "optimise", "\n".join(lines))
