@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import tracemalloc
 from dataclasses import replace
 
@@ -451,3 +453,37 @@ def test_a_pool_on_a_cluster(tmp_path):
     ):
         found = information.choose(known, rw.Pool(on_disk.array_of(ON_DISK, 90)), 5)
     np.testing.assert_array_equal(found.indices, expected.indices)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fatal_chunk", [0, 2])
+def test_a_worker_that_dies_while_a_pool_is_scored_is_survived(tmp_path, fatal_chunk):
+    """A chunk that kills the worker that loads it, once: whichever worker that is, and however fast."""
+    distributed = pytest.importorskip("distributed")
+    known = on_disk_belief()
+    expected = information.choose(known, rw.Pool(ON_DISK), 5)
+    armed, fired = tmp_path / "armed", tmp_path / "fired"
+
+    def fatal(block, block_info=None):
+        if block_info and block_info[0]["chunk-location"][0] == fatal_chunk:
+            try:
+                os.rename(armed, fired)  # one process succeeds
+            except FileNotFoundError:
+                return block
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, processes=True) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        before = set(client.run(os.getpid).values())
+        pool = rw.Pool(on_disk.array_of(ON_DISK, 90).map_blocks(fatal, dtype=float))
+        armed.touch()
+        found = information.choose(known, pool, 5)
+        client.wait_for_workers(2, timeout=60)
+        after = set(client.run(os.getpid).values())
+    assert fired.exists()
+    assert len(before & after) == 1  # one of the two is another
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9)

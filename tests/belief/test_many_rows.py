@@ -1,3 +1,4 @@
+import tracemalloc
 from functools import cache
 
 import numpy as np
@@ -98,6 +99,19 @@ def test_a_belief_is_where_the_next_fit_begins():
     belief = rw.fit(X, y, rw.Linear(1), approximation="features", settings=QUICK, initial=fitted("features"))
     assert belief.diagnostics.n_starts == 0
     assert belief.importances()[:2].sum() > 0.99
+
+
+def test_rows_that_need_no_conversion_are_not_copied():
+    X, y = rows(120_000, 40)
+    first = rw.fit(X[:900], y[:900], rw.Linear(1), approximation="features", settings=QUICK)
+    tracemalloc.start()
+    try:
+        belief = rw.fit(X, y, rw.Linear(1), approximation="features", settings=QUICK, initial=first)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert belief.diagnostics.n_rows == 120_000
+    assert peak < 0.8 * X.nbytes
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ridgeway.gp import kernels
@@ -13,6 +15,8 @@ from ridgeway.inference import mode_search
 from ridgeway.inference.laplace import Laplace
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.testfunctions import from_model
+from ridgeway.types import Array
+from tests.gp.many import problem as many_rows_problem
 
 FIXED = Priors(log_noise=(-1.5, 0.0), log_output_scale=(0.0, 0.0), mean=(0.0, 0.0), log_scale=(0.0, 0.0))
 
@@ -32,3 +36,11 @@ def run(seed: int = 0) -> SearchRun:
 def best_mode(posterior: Posterior, n_starts: int) -> Laplace:
     """The mode of most evidence that a short search finds."""
     return mode_search.search(posterior, n_starts, (), run())[0][0].laplace
+
+
+def of_many_rows(n: int = 600, D: int = 4, d: int = 1) -> tuple[Posterior, Array]:
+    """A model of many rows with a finite basis, and hyperparameters near its mode."""
+    _, rows, embedding, kernel, theta = many_rows_problem(n, D, d)
+    theta[-1] = 0.0
+    model = Posterior(embedding, kernel, rows, Priors(), D)
+    return replace(model, data=rows.around(embedding, kernel, theta)), theta

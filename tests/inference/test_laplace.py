@@ -66,6 +66,19 @@ def test_a_mode_is_a_mode() -> None:
     assert np.abs(tangent.T @ np.linalg.inv(np.diag(lap.width)) ** 2 @ lap.factor).max() < 1e-8
 
 
+def test_a_mode_keeps_no_matrices_that_can_be_computed_again() -> None:
+    posterior = model_posterior(6, 2)
+    inner, _ = evidence.split(posterior)
+    lap = laplace.settle(posterior, posterior.initial(0.3 * np.random.default_rng(0).standard_normal(12)), inner)
+    n = posterior.data.n
+    large = [name for name, value in vars(lap.gp).items() if isinstance(value, np.ndarray) and value.size >= n * n]
+    assert large == ["L"]
+    assert lap.gp.known_matrices is None
+    whole = posterior.condition(lap.theta)
+    for name in ("S", "K", "K1", "K2", "Ginv", "W"):
+        np.testing.assert_array_equal(getattr(lap.gp, name), getattr(whole, name))
+
+
 def test_a_saddle_is_called_one() -> None:
     """R = 0 is stationary by symmetry, but no mode where the data show structure."""
     posterior = model_posterior(4, 1)

@@ -28,7 +28,7 @@ from ridgeway.active.pending import PendingBelief
 from ridgeway.active.point_outlook import PointOutlook
 from ridgeway.active.refit import Refit, settings_of
 from ridgeway.belief.belief import Belief
-from ridgeway.belief.fit import check_model
+from ridgeway.belief.fit_options import check_model
 from ridgeway.belief.suspects import Surprise, surprises
 from ridgeway.gp import kernels
 from ridgeway.gp.embeddings import Embedding

@@ -10,7 +10,8 @@ import numpy as np
 
 from ridgeway.active.history import Record
 from ridgeway.belief.belief import Belief
-from ridgeway.belief.fit import fit, search_settings
+from ridgeway.belief.fit import fit
+from ridgeway.belief.fit_options import search_settings
 from ridgeway.belief.fit_task import full_search
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp.embeddings import Embedding

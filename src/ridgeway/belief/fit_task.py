@@ -23,7 +23,7 @@ from ridgeway.gp.priors import Priors
 from ridgeway.gp.process import Data
 from ridgeway.gp.rowspace import RowSpace, reduced
 from ridgeway.gp.scaling import OutputScaling, is_constant
-from ridgeway.inference import joint, many_rows, nested, starts
+from ridgeway.inference import exact_refinement, joint, nested, starts
 from ridgeway.inference.mixture import Inferred, KnownMode
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import DEFAULT, SearchSettings
@@ -162,7 +162,7 @@ class FitTask:
         if n <= settings.subset or n_starts <= settings.warm_starts:
             known = [mode for mode in modes if not mode.is_spare]
             if by_waves and known and not any(mode.posterior.is_line for mode in known):
-                return many_rows.infer_exactly(posterior, known, n_ranks, run)
+                return exact_refinement.infer(posterior, known, n_ranks, run)
             return infer(posterior, n_starts, modes, run, searched_rank)
         if by_waves:  # few modes are left with so many rows, and following one is cheap
             n_starts = min(n_starts, settings.many_rows_climbs)
@@ -174,7 +174,7 @@ class FitTask:
         best = first.components[: settings.subset_modes]
         followed = [KnownMode(replace(c.posterior, data=posterior.data), c.gp.theta) for c in best]
         if by_waves and not any(mode.posterior.is_line for mode in followed):
-            found = many_rows.infer_exactly(posterior, followed, n_ranks, run)
+            found = exact_refinement.infer(posterior, followed, n_ranks, run)
         else:
             found = infer(posterior, 0, followed, run)
         return replace(

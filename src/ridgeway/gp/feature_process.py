@@ -171,6 +171,10 @@ class FeatureProcess(AtTheta):
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def lean(self) -> FeatureProcess:
+        """The same without what its derivatives took."""
+        return replace(self)
+
     @property
     def known(self) -> Statistics:
         """The sums over rows that it was made of."""

@@ -19,7 +19,7 @@ from ridgeway.gp.fourier_basis import FourierBasis
 from ridgeway.gp.process import Data
 from ridgeway.types import Array
 
-_ENTRIES = 2**18  # complex numbers of an array held at a time
+_ENTRIES = 2**16  # complex numbers of an array held at a time
 
 Sums = tuple[Array, ...]
 

@@ -10,9 +10,9 @@ enters the prior alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
@@ -86,6 +86,15 @@ class AtTheta:
         return self.theta[:-N_GLOBAL]
 
 
+class KernelMatrices(NamedTuple):
+    """The kernel between all observations, ``(N, N)`` each."""
+
+    S: Array  # squared distances
+    K: Array
+    K1: Array  # twice its derivative in S
+    K2: Array  # four times the second
+
+
 @dataclass(frozen=True)
 class ConditionedGP(AtTheta):
     """``p(f | data, theta)``, with every intermediate that a derivative can use again."""
@@ -95,13 +104,38 @@ class ConditionedGP(AtTheta):
     data: Data
     theta: Array
     U: Array
-    S: Array
-    K: Array
-    K1: Array
-    K2: Array
     L: Array
     alpha: Array
     jitter: float
+    known_matrices: KernelMatrices | None  # computed when they are asked for, where it is None
+
+    @cached_property
+    def _matrices(self) -> KernelMatrices:
+        return self.known_matrices or kernel_matrices(self.kernel, self.U, self.output_variance)
+
+    @property
+    def S(self) -> Array:
+        """Squared distances of the embedded inputs, ``(N, N)``."""
+        return self._matrices.S
+
+    @property
+    def K(self) -> Array:
+        """Prior covariances, ``(N, N)``."""
+        return self._matrices.K
+
+    @property
+    def K1(self) -> Array:
+        """Twice the derivative of ``K`` in ``S``."""
+        return self._matrices.K1
+
+    @property
+    def K2(self) -> Array:
+        """Four times its second derivative."""
+        return self._matrices.K2
+
+    def lean(self) -> ConditionedGP:
+        """The same without its matrices, but for the factor: a search keeps many modes, and asks little of them."""
+        return replace(self, known_matrices=None)
 
     @property
     def noise_diagonal(self) -> Array:
@@ -175,8 +209,12 @@ class ConditionedGP(AtTheta):
         return self.data.y - self.alpha / precision, 1.0 / precision
 
 
-def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) -> ConditionedGP:
+def condition(
+    embedding: Embedding, kernel: Kernel, data: Data, theta: Array, derivatives: bool = True
+) -> ConditionedGP:
     """Condition the process with hyperparameters ``theta`` on ``data``; ``O(N³)``.
+
+    Where ``derivatives`` will hardly be asked for, what they need is left out, which takes half of the memory.
 
     A covariance matrix that is not positive definite in floating point gets the smallest
     jitter of a fixed ladder, relative to the output variance, and the result says which.
@@ -184,11 +222,10 @@ def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) ->
     if not np.all(np.isfinite(theta)) or np.abs(theta).max() > LARGEST:
         raise NumericalError(f"hyperparameters beyond {LARGEST:g} or not finite")
     U = embedding.project(theta[:-N_GLOBAL], data.Z)
-    S = cdist(U, U, "sqeuclidean")
     gamma2 = float(np.exp(2.0 * theta[LOG_OUTPUT_SCALE]))
     noise = data.noise + np.exp(2.0 * theta[LOG_NOISE])
-    g, g1, g2 = kernel.derivatives(S)
-    K = gamma2 * g
+    matrices = kernel_matrices(kernel, U, gamma2) if derivatives else None
+    K = gamma2 * kernel.value(cdist(U, U, "sqeuclidean")) if matrices is None else matrices.K
     for relative in _JITTERS:
         G = K.copy()
         G.flat[:: data.n + 1] += noise + relative * gamma2
@@ -201,6 +238,15 @@ def condition(embedding: Embedding, kernel: Kernel, data: Data, theta: Array) ->
             f"{np.sqrt(gamma2):.3g}, noise {float(np.sqrt(noise.min())):.3g}"
         )
     alpha, _ = dpotrs(L, data.y - theta[MEAN], lower=1)
-    return ConditionedGP(
-        embedding, kernel, data, theta, U, S, K, (2.0 * gamma2) * g1, (4.0 * gamma2) * g2, L, alpha, relative * gamma2
-    )
+    return ConditionedGP(embedding, kernel, data, theta, U, L, alpha, relative * gamma2, matrices)
+
+
+def kernel_matrices(kernel: Kernel, U: Array, output_variance: float) -> KernelMatrices:
+    """The kernel between all embedded inputs ``U (N, d)``, with two derivatives."""
+    S = cdist(U, U, "sqeuclidean")
+    g, g1, g2 = kernel.derivatives(S)
+    K = output_variance * g
+    del g  # each holds as much as the data's covariance, and a kernel may give one array twice
+    K1 = (2.0 * output_variance) * g1
+    del g1
+    return KernelMatrices(S, K, K1, (4.0 * output_variance) * g2)

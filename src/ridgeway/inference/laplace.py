@@ -80,7 +80,7 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array, H: Array | N
     g = (at.gradient[inner] * width) @ vectors
     return Laplace(
         posterior=posterior,
-        gp=at.gp,
+        gp=at.gp.lean(),  # what its derivatives took is not needed any more, and many modes are kept
         inner=inner,
         log_density=at.log_density,
         log_evidence=at.log_density + _log_volume(posterior, theta, floored, width, N.shape[1]),

@@ -8,7 +8,7 @@ each climb draws a sequence of them, and a mode is scored by its Laplace evidenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -109,8 +109,7 @@ def climb_through(
             for parameters in scored:
                 if posterior.embedding.similarity(last[:-N_GLOBAL], parameters) > settings.recognised:
                     return parameters
-    found = approximate(posterior, posterior.evaluate(climb(posterior, last, inner, rest)), inner)
-    return replace(found, gp=replace(found.gp))  # without the matrices that its derivatives took: many modes are kept
+    return approximate(posterior, posterior.evaluate(climb(posterior, last, inner, rest)), inner)
 
 
 def _with_noise(theta: Array, noise: float) -> Array:

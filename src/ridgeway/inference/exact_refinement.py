@@ -1,0 +1,57 @@
+"""Modes followed with a finite basis, then refined with the exact process of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ridgeway.errors import NumericalError
+from ridgeway.gp.feature_process import FeatureData
+from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import Data
+from ridgeway.gp.row_source import DataRows
+from ridgeway.inference import evidence, newton
+from ridgeway.inference.laplace import Laplace, approximate
+from ridgeway.inference.mixture import Inferred, KnownMode, mixture
+from ridgeway.inference.mode_following import followed, too_many_waves
+from ridgeway.inference.population import Optimum, merge
+from ridgeway.inference.search_run import SearchRun
+from ridgeway.inference.settings import SearchSettings
+
+_SAMPLE = 2048  # rows at which modes are compared
+
+
+def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: SearchRun) -> Inferred:
+    """The mixture of exact modes near ``modes``, each followed with a finite basis before it is refined."""
+    data = posterior.data
+    assert isinstance(data, Data)
+    behind = FeatureData(data.rows(slice(0, _SAMPLE)), data.n, DataRows(data))
+    laps: list[Optimum] = []
+    for i, mode in enumerate(modes):
+        run.say(f"following mode {i + 1} of {len(modes)} on {data.n:,} rows")
+        with run.counting_failures():
+            model = replace(mode.posterior, data=behind)
+            laps = merge(laps, Optimum(followed(model, mode.theta, run)), run.settings.population)
+    if not laps:
+        raise NumericalError(too_many_waves(posterior))
+    best = laps[0].laplace.log_evidence
+    optima = []
+    for optimum in laps:
+        if optimum.laplace.log_evidence > best - run.settings.mixture.discard:
+            run.say(f"refining a mode on {data.n:,} rows")
+            model = replace(optimum.laplace.posterior, data=data)
+            optima.append(refined(model, optimum.laplace, run.settings))
+    return mixture(optima, 0, n_ranks, run)
+
+
+def refined(posterior: Posterior, found: Laplace, settings: SearchSettings) -> Optimum:
+    """A mode found with a finite basis as a mode of the exact ``posterior`` of the same rows.
+
+    Density and gradient are exact, so that the mode is. Curvatures are those of the basis, which are as good as exact
+    (:mod:`ridgeway.gp.feature_likelihood`) at a small part of the cost.
+    """
+    at = newton.refined(posterior, found.theta, found.inner, found.solve, settings.newton)
+    lap = approximate(posterior, at, found.inner, found.hessian)
+    outer, _ = evidence.conclude(found.posterior, found, settings)
+    gained = lap.log_evidence - found.log_evidence
+    return Optimum(lap, nested=replace(outer, inner=lap, log_evidence=outer.log_evidence + gained))

@@ -1,0 +1,114 @@
+"""Modes followed with a finite basis: from a point nearby, to where the basis is accurate.
+
+Embedding, scales and noise are climbed together where there are many rows for so many parameters, and one within the
+other where there are few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ridgeway.errors import NumericalError
+from ridgeway.gp.feature_process import FeatureData
+from ridgeway.gp.posterior import Posterior
+from ridgeway.inference import evidence, newton
+from ridgeway.inference.embedding_volume import WithVolume, volume_hessian
+from ridgeway.inference.laplace import Laplace, approximate, settle
+from ridgeway.inference.newton import climb
+from ridgeway.inference.search_run import SearchRun
+from ridgeway.inference.tilted_density import Frame, Tilted
+from ridgeway.types import Array
+
+_ROUNDS = 4  # bases at most, each chosen around the mode found with the one before
+_FINE = 0.8  # of the waves that would be chosen again
+_ROWS_A_PARAMETER = 20  # beyond which there are many rows for so many parameters
+_ROUGHLY, _TOLERANCE = 1.0, 0.1  # gradients, in units of the prior, to which the first climb and the others go
+_REUSE = 0.7  # of a gradient that a step may leave
+_NEWTON = 15  # iterations of each
+_TILTS, _SETTLED = 3, 1e-2  # at most, and nats that are not worth another
+_ITERATIONS = 40  # of a quasi-Newton climb before Newton's method takes over
+
+
+def followed(model: Posterior, theta: Array, run: SearchRun, near: Laplace | None = None) -> Laplace:
+    """The mode near ``theta``, with a basis that is accurate there.
+
+    A mode ``near``, of fewer rows, lends its curvature to the first steps.
+    """
+    data = model.data
+    assert isinstance(data, FeatureData)
+    joint = data.n > _ROWS_A_PARAMETER * theta.shape[0]
+    if near is None and joint:
+        near = drafted(
+            replace(model, data=data.around(model.embedding, model.kernel, theta, is_draft=True)), theta, run
+        )
+        theta = near.theta
+    for _ in range(_ROUNDS):
+        fixed = replace(model, data=data.around(model.embedding, model.kernel, theta))
+        near = jointly(fixed, near, run) if joint and near is not None else nested(fixed, theta, near, run)
+        theta = near.theta
+        assert isinstance(fixed.data, FeatureData)
+        if fixed.data.covers(theta) and _is_fine(fixed.data, data.around(model.embedding, model.kernel, theta)):
+            return near
+    raise NumericalError("the embedding grows out of every basis")
+
+
+def _is_fine(used: FeatureData, wanted: FeatureData) -> bool:
+    """Whether a basis has about as many waves as would be chosen for the scales and noise that it led to."""
+    assert used.basis is not None
+    assert wanted.basis is not None
+    return used.basis.m >= _FINE * wanted.basis.m
+
+
+def drafted(fixed: Posterior, theta: Array, run: SearchRun) -> Laplace:
+    """About where the mode is: that of density and volume together, with few waves."""
+    inner, outer = evidence.split(fixed)
+    both, rough = np.concatenate([inner, outer]), WithVolume.of(fixed)
+    theta = climb(rough, theta, both, _ITERATIONS)
+    rules = replace(run.settings.newton, gradient_tolerance=_ROUGHLY)
+    found, H = newton.find_mode(rough, theta, both, None, _NEWTON, rules)
+    at = rough.without(found)
+    return approximate(fixed, at, inner, None if H is None else H - volume_hessian(at.gp))
+
+
+def jointly(fixed: Posterior, lap: Laplace, run: SearchRun) -> Laplace:
+    """The same mode as :func:`nested` where there are many rows, at the cost of a few curvatures, from one nearby.
+
+    Embedding, scales and noise are climbed together, on a density that is tilted by what the volume around the mode of
+    the embedding says about scales and noise. That hardly changes on the way, so that few tilts are needed.
+    """
+    inner, outer = evidence.split(fixed)
+    both = np.concatenate([inner, outer])
+    # a curvature costs many gradients here, so that each serves as long as it leads on
+    rules = replace(run.settings.newton, gradient_tolerance=_TOLERANCE, reuse=_REUSE, reuse_progress=_REUSE)
+    for _ in range(_TILTS):
+        frame = Frame.at(lap, outer, fixed.data.n / lap.posterior.data.n)
+        tilted = Tilted.of(fixed, frame.tilt)
+        found, H = newton.find_mode(tilted, lap.theta, both, frame.joint.solve, _NEWTON, rules)
+        lap = approximate(fixed, tilted.without(found), inner, H)
+        if Frame.at(lap, outer).left < _SETTLED:
+            break
+    return lap
+
+
+def nested(fixed: Posterior, theta: Array, near: Laplace | None, run: SearchRun) -> Laplace:
+    """The mode where rows are few for so many parameters: the embedding is integrated out at every step."""
+    inner, _ = evidence.split(fixed)
+    evaluations = None
+    if near is None:
+        theta = climb(fixed, theta, inner, _ITERATIONS)
+    elif near.posterior.data.n < fixed.data.n:
+        evaluations = run.settings.evidence.few_evaluations
+        near = replace(near, eigenvalues=fixed.data.n / near.posterior.data.n * near.eigenvalues)
+    start = settle(fixed, theta, inner, near, settings=run.settings.newton)
+    return evidence.maximize_evidence(fixed, start, max_evaluations=evaluations, settings=run.settings)
+
+
+def too_many_waves(posterior: Posterior) -> str:
+    """What to say where no mode could be followed."""
+    return (
+        f"no finite basis is large enough for a function of {posterior.embedding.n_rows(posterior.D)} directions that "
+        "varies so fast: are there inputs of enormous range? Fewer directions, bounds, or approximation='exact' on a "
+        "part of the rows are ways on"
+    )
