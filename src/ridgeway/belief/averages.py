@@ -137,7 +137,7 @@ def dispersion(belief: Belief) -> float:
 def unexplained(belief: Belief) -> float:
     """Mean square error of observations predicted from the others, relative to their variance; at most 1."""
     errors = (belief.y - belief.leave_one_out().mean)[belief.trusted]
-    return float(min(np.mean(errors**2) / np.var(belief.y[belief.trusted]), 1.0))
+    return min(float(np.mean(errors**2)) / float(np.var(belief.y[belief.trusted])), 1.0)
 
 
 def _determined(belief: Belief) -> float:

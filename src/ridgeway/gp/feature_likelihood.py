@@ -77,8 +77,8 @@ def hessian(gp: FeatureProcess) -> Array:
 
 def kept(gp: FeatureProcess) -> FeatureProcess:
     """The process as a belief keeps it: with the response of its weights, without what it was made of."""
-    data = replace(gp.data, source=None)
-    return replace(gp, data=data, response=curvature(gp).response, statistics=None)
+    response = curvature(gp).response if gp.response is None else gp.response
+    return replace(gp, data=replace(gp.data, source=None), response=response, statistics=None)
 
 
 class Curvature(NamedTuple):

@@ -26,6 +26,7 @@ from ridgeway.types import Array
 
 _FEW = 400  # rows that stand for all where the exact process is needed
 _QUIET = 3e-3  # noise of values of the function itself there, relative to the output scale
+_FINE = 0.8  # of the waves that would be chosen again
 _EXACT = ("S", "K", "K1", "K2", "alpha", "Ginv", "noise_diagonal", "candidate_terms")  # of a ConditionedGP alone
 
 
@@ -97,6 +98,13 @@ class FeatureData:
         lower, upper = self.extent(basis.rotation @ theta[:-N_GLOBAL].reshape(basis.d, -1))
         return basis.covers(lower - basis.center, upper - basis.center)
 
+    def is_fine_for(self, embedding: Embedding, kernel: Kernel, theta: Array) -> bool:
+        """Whether the basis has about as many waves as would be chosen for these hyperparameters."""
+        wanted = self.around(embedding, kernel, theta).basis
+        assert self.basis is not None
+        assert wanted is not None
+        return self.basis.m >= _FINE * wanted.m
+
     def condition(self, embedding: Embedding, kernel: Kernel, theta: Array) -> FeatureProcess:
         """The process at these hyperparameters, given all rows: one pass over them."""
         if not np.all(np.isfinite(theta)) or np.abs(theta).max() > LARGEST:
@@ -159,7 +167,7 @@ class FeatureProcess(AtTheta):
     v: Array  # (m,) mean of the weights, in prior standard deviations
     weight: float  # one over the noise variance of a row, on average
     statistics: Statistics | None = None
-    response: Response | None = None  # of a process that a belief keeps
+    response: Response | None = None  # where it is known: a belief keeps it
 
     jitter: ClassVar[float] = 0.0
 

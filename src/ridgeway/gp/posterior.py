@@ -72,7 +72,11 @@ class Posterior:
 
     def hessian(self, gp: Process) -> Array:
         """Second derivatives of ``log p(y, theta)`` where ``gp`` stands; fixed ones have none."""
-        H = likelihood.hessian(gp)
+        return self.hessian_of(gp, likelihood.hessian(gp))
+
+    def hessian_of(self, gp: Process, of_likelihood: Array) -> Array:
+        """The same where those of the log likelihood are known."""
+        H = of_likelihood.copy()
         theta, p = gp.theta, self.n_parameters
         prior = parameter_prior(self.embedding, self.priors, self.D, theta[LOG_SCALE])
         z = (theta[:p] - prior.mean) / prior.std

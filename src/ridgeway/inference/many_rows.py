@@ -13,8 +13,10 @@ from ridgeway.errors import NumericalError
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import N_GLOBAL
 from ridgeway.inference import evidence, many_rows_starts
+from ridgeway.inference.all_rows import on_all_rows
+from ridgeway.inference.laplace import Laplace
 from ridgeway.inference.mixture import Inferred, KnownMode, mixture
-from ridgeway.inference.mode_following import followed, too_many_waves
+from ridgeway.inference.mode_following import ROWS_A_PARAMETER, followed, too_many_waves
 from ridgeway.inference.population import Optimum, merge
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.types import Array
@@ -72,8 +74,14 @@ def _on_all(whole: Posterior, optima: list[Optimum], run: SearchRun) -> list[Opt
         run.say(f"following mode {i + 1} of {len(leading)} on all {whole.data.n:,} rows")
         model = replace(optimum.laplace.posterior, data=whole.data)
         with run.counting_failures():
-            lap = followed(model, optimum.laplace.theta, run, optimum.laplace)
+            lap = _brought(model, optimum.laplace, run)
             found = _merged(found, replace(optimum, laplace=lap), run)
     if not found:
         raise NumericalError(too_many_waves(whole))
     return found
+
+
+def _brought(whole: Posterior, known: Laplace, run: SearchRun) -> Laplace:
+    if whole.data.n > ROWS_A_PARAMETER * known.theta.shape[0]:
+        return on_all_rows(whole, known)
+    return followed(whole, known.theta, run, known)

@@ -22,8 +22,8 @@ from ridgeway.inference.tilted_density import Frame, Tilted
 from ridgeway.types import Array
 
 _ROUNDS = 4  # bases at most, each chosen around the mode found with the one before
-_FINE = 0.8  # of the waves that would be chosen again
-_ROWS_A_PARAMETER = 20  # beyond which there are many rows for so many parameters
+#: Rows for each parameter beyond which there are many.
+ROWS_A_PARAMETER = 20
 _ROUGHLY, _TOLERANCE = 1.0, 0.1  # gradients, in units of the prior, to which the first climb and the others go
 _REUSE = 0.7  # of a gradient that a step may leave
 _NEWTON = 15  # iterations of each
@@ -38,7 +38,7 @@ def followed(model: Posterior, theta: Array, run: SearchRun, near: Laplace | Non
     """
     data = model.data
     assert isinstance(data, FeatureData)
-    joint = data.n > _ROWS_A_PARAMETER * theta.shape[0]
+    joint = data.n > ROWS_A_PARAMETER * theta.shape[0]
     if near is None and joint:
         near = drafted(
             replace(model, data=data.around(model.embedding, model.kernel, theta, is_draft=True)), theta, run
@@ -49,16 +49,9 @@ def followed(model: Posterior, theta: Array, run: SearchRun, near: Laplace | Non
         near = jointly(fixed, near, run) if joint and near is not None else nested(fixed, theta, near, run)
         theta = near.theta
         assert isinstance(fixed.data, FeatureData)
-        if fixed.data.covers(theta) and _is_fine(fixed.data, data.around(model.embedding, model.kernel, theta)):
+        if fixed.data.covers(theta) and fixed.data.is_fine_for(model.embedding, model.kernel, theta):
             return near
     raise NumericalError("the embedding grows out of every basis")
-
-
-def _is_fine(used: FeatureData, wanted: FeatureData) -> bool:
-    """Whether a basis has about as many waves as would be chosen for the scales and noise that it led to."""
-    assert used.basis is not None
-    assert wanted.basis is not None
-    return used.basis.m >= _FINE * wanted.basis.m
 
 
 def drafted(fixed: Posterior, theta: Array, run: SearchRun) -> Laplace:
