@@ -98,3 +98,10 @@ def test_the_covariances_of_a_view_are_those_of_the_weights():
     psi = gp.functions(z)
     plain, _ = view.covariances(seen, seen, np.zeros((7, 7)))
     np.testing.assert_allclose(plain, psi @ np.linalg.solve(gp.L @ gp.L.T, psi.T), rtol=1e-7, atol=1e-12)
+
+
+def test_points_beyond_the_sample_are_not_proposed_again():
+    seen = outlook("information", belief())
+    first = maximize.over_box(BOX, seen, BY_NAME["information"], 1, np.random.default_rng(3))
+    again = maximize.over_box(BOX, seen, BY_NAME["information"], 1, np.random.default_rng(3), seen=first.X)
+    assert np.abs((again.X - first.X) / (UPPER - LOWER)).max() > 1e-7
