@@ -52,11 +52,11 @@ def test_gradients_against_differences(name, n_pending, d, kernel):
     np.testing.assert_allclose(value, score(BY_NAME[name], seen, X), rtol=1e-8, atol=1e-9)
     for j in range(3):
         step = np.zeros(3)
-        step[j] = 1e-5 * (UPPER[j] - LOWER[j])
+        step[j] = 1e-4 * (UPPER[j] - LOWER[j])  # a drawn function has the rounding of nearly singular data
         ahead, behind = (score(BY_NAME[name], seen, X + sign * step) for sign in (1, -1))
         expected = (ahead - behind) / (2 * step[j])
         size = np.abs(gradient[:, j]).max() + 1e-3 * np.abs(value).max() / (UPPER[j] - LOWER[j])
-        np.testing.assert_allclose(gradient[:, j], expected, atol=1e-4 * size)
+        np.testing.assert_allclose(gradient[:, j], expected, atol=5e-4 * size)
 
 
 @pytest.mark.parametrize("name", NAMES)
