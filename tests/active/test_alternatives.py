@@ -109,3 +109,12 @@ def test_a_search_is_reused_only_where_it_would_be_made():
     corrected = told(lambda z: z @ z, n=10, random_state=5)
     corrected.reuse(learner)
     assert corrected.averaged.searched is not found
+
+
+def test_with_thousands_of_observations_the_embedding_stands_alone():
+    """The others are exact, and would cost the cube of their number."""
+    learner = told(lambda z: np.sin(3.0 * (z @ [0.5, 0.6, -0.6])), n=40)
+    few = AlternativeSettings(most_rows=30, warp_rows=20)
+    found = alternatives.averaged(learner.record, learner._refit, 1.0, few)
+    assert [belief.model for belief in found.mixture.beliefs] == [rw.Linear(1)]
+    assert found.mixture.beliefs[0].n_rows == 40

@@ -243,7 +243,3 @@ def test_covariances_of_a_finite_basis_against_solving_for_them():
     psi = gp.functions(z)
     np.testing.assert_allclose(plain, psi @ np.linalg.solve(gp.L @ gp.L.T, psi.T), rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(np.diagonal(full), view.variance(seen, np.zeros(7)), rtol=1e-9)
-    with pytest.raises(
-        TypeError, match="a search over a box needs the exact process: choose from a Pool, or fit a part"
-    ):
-        information.with_gradient(waves, waves.X[:2])

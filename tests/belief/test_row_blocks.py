@@ -178,3 +178,37 @@ def test_dask_needs_outputs_that_fit():
     X, y = rows(60)
     with pytest.raises(ValueError, match="y must be a Dask array of one value for each of the 60 rows"):
         fit(da.from_array(X), y)
+
+
+def test_a_table_of_dask_names_the_column_that_is_wrong():
+    dd = pytest.importorskip("dask.dataframe")
+    frame = table()[:300].copy()
+    frame.loc[250, "c"] = np.inf
+    with pytest.raises(ValueError, match="partition 1 has inf in row 100, column 'c'"):
+        fit(dd.from_pandas(frame, npartitions=2), "out")
+    words = dd.from_pandas(table()[:300], npartitions=2).assign(b="two")
+    with pytest.raises(ValueError, match=r"column 'b' of partition \d must hold numbers"):
+        fit(words, "out")
+
+
+def test_rows_that_change_while_they_are_read_are_noticed():
+    X, y = rows(400)
+    passes = []
+
+    def shrinking(after):
+        def batches():
+            passes.append(1)
+            yield X[:200], y[:200]
+            if len(passes) <= after:
+                yield X[200:], y[200:]
+
+        return batches
+
+    with pytest.raises(ValueError, match="the same each time it is read, but it had 400 rows at first and has 200 now"):
+        fit(shrinking(1))
+
+
+def test_noise_of_single_rows_is_refused_where_rows_come_in_blocks():
+    X, y = rows(60)
+    with pytest.raises(ValueError, match=r"one number for all rows where these come in blocks, got .* shape \(60,\)"):
+        fit([(X, y)], noise_variance=np.ones(60))

@@ -52,3 +52,18 @@ def test_what_is_wrong_with_a_file_is_said(ridgeway: Ridgeway) -> None:
     assert "must hold numbers" in said(frame.assign(rate="fast"))
     Path("bad.parquet").write_text("nonsense")
     assert "cannot be read as a Parquet file" in ridgeway("predict", "bad.parquet", "-o", "out.parquet").err
+
+
+@pytest.mark.slow
+def test_a_file_that_is_damaged_in_the_middle_is_named(ridgeway: Ridgeway) -> None:
+    frame = begun(ridgeway)
+    many = pd.concat([frame] * 2000, ignore_index=True) + np.random.default_rng(0).uniform(0, 0.01, (12_000, 2))
+    many.to_parquet("bad.parquet", compression="gzip")
+    whole = bytearray(Path("bad.parquet").read_bytes())
+    middle = len(whole) // 4
+    whole[middle : middle + 2000] = bytes(2000)
+    Path("bad.parquet").write_bytes(whole)
+    result = ridgeway("predict", "bad.parquet", "-o", "out.parquet")
+    assert result.code != 0
+    assert "bad.parquet could not be read to its end" in " ".join(result.err.split())
+    assert not Path("out.parquet").exists()

@@ -71,3 +71,15 @@ def test_the_response_is_the_derivative_of_the_weights():
     response = feature_likelihood.kept(fixed.condition(embedding, kernel, theta)).response.weights
     value = differences(lambda at: fixed.condition(embedding, kernel, at).v, theta)
     np.testing.assert_allclose(response[:, :-1], value.T, atol=1e-5 * np.abs(value).max())
+
+
+def test_small_curvatures_are_not_lost_in_rounding():
+    """Of many rows, or with little noise, the precision of the waves has a condition of 1e10 and more."""
+    _, rows, embedding, kernel, theta = problem(400, D=4, d=2)
+    theta[-N_GLOBAL:-2] = 2.8, -4.0
+    fixed = rows.around(embedding, kernel, theta)
+    first = fixed.condition(embedding, kernel, theta)
+    assert np.linalg.cond(first.L) ** 2 > 1e7
+    nearby = fixed.condition(embedding, kernel, theta * (1.0 + 1e-14))
+    one, other = likelihood.hessian(first), likelihood.hessian(nearby)
+    assert np.abs(one - other).max() < 1e-9 * np.abs(one).max()

@@ -17,6 +17,7 @@ import numpy as np
 from ridgeway.active.history import Record
 from ridgeway.active.refit import Refit, searches
 from ridgeway.active.warp import Warp
+from ridgeway.belief.approximation import MOST_EXACT
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.belief_mixture import BeliefMixture
 from ridgeway.belief.fit import fit
@@ -47,6 +48,11 @@ class AlternativeSettings:
         Mean and standard deviation of the prior of the logarithm of the noise, where the user gives no priors. With
         few observations of many inputs the noise is what its prior says, and a search that takes the differences
         between its best outcomes for noise ends there. It expects less noise than a learner does, and is less sure.
+    most_rows
+        Beyond so many observations there are no alternatives: directions are known by then, and models without them
+        would cost the cube of that number.
+    warp_rows
+        Beyond ``most_rows``, a warp is drawn by so many observations.
     """
 
     most_diagonal: int = 128
@@ -54,6 +60,8 @@ class AlternativeSettings:
     temperature: float = 2.0
     least_weight: float = 0.01
     log_noise: tuple[float, float] = (-5.0, 1.5)
+    most_rows: int = MOST_EXACT
+    warp_rows: int = 500
 
 
 DEFAULT = AlternativeSettings()
@@ -93,7 +101,7 @@ def averaged(
     """
     warp = _drawn_warp(record, refit, sign, settings)
     warped = _warped(record, warp)
-    plain = models(record.space.D, settings)
+    plain = models(record.space.D, settings) if record.n <= settings.most_rows else []
     searched, beliefs = None, []
     if refit.embedding.has_directions:
         searched = _searched(record.first(refit.last_search(record.n)), refit, sign, settings, last)
@@ -124,9 +132,12 @@ def _warped(record: Record, warp: Warp) -> Record:
 def _drawn_warp(record: Record, refit: Refit, sign: float, settings: AlternativeSettings) -> Warp:
     """A warp drawn by its evidence under the simplest model: the density of the outcomes as they were observed."""
     warps = Warp.candidates(record.y, sign)
+    few = record
+    if record.n > settings.most_rows:
+        few = record.part(np.sort(_rng(refit, record, 6).choice(record.n, settings.warp_rows, replace=False)))
     evidence = [
-        _fitted(Isotropic(), _warped(record, warp), refit, settings, "map").log_evidence
-        + float(np.sum(np.log(warp.slope(record.y))))
+        _fitted(Isotropic(), _warped(few, warp), refit, settings, "map").log_evidence
+        + float(np.sum(np.log(warp.slope(few.y))))
         for warp in warps
     ]
     weights = tempered(np.array(evidence), 1.0)  # one model for all: what is wrong with its evidence cancels

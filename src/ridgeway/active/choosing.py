@@ -71,5 +71,5 @@ class Chooser:
         assert self.score is not None
         rng = np.random.default_rng([self.random_state, 1, n_asked])
         if self._view is None:
-            return maximize.over_box(self.space, outlook, self.score, n, rng)  # type: ignore[arg-type]
+            return maximize.over_box(self.space, outlook, self.score, n, rng, seen=record.X)  # type: ignore[arg-type]
         return maximize.over_pool(self._view, outlook, self.score, n, record.seen)

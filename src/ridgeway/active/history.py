@@ -48,7 +48,11 @@ class Record:
 
     def first(self, n: int) -> Record:
         """With the first ``n`` observations only."""
-        return replace(self, X=self.X[:n], y=self.y[:n], noise=self.noise[:n])
+        return self.part(slice(0, n))
+
+    def part(self, which: Any) -> Record:
+        """With some observations only, by index or mask."""
+        return replace(self, X=self.X[which], y=self.y[which], noise=self.noise[which])
 
     @property
     def known_noise(self) -> Array | None:

@@ -161,13 +161,18 @@ def over_box(
     n: int,
     rng: np.random.Generator,
     settings: MaximizeSettings | None = None,
+    seen: Array | None = None,
 ) -> Choice:
-    """``n`` points of the box, each the best given those before it."""
+    """``n`` points of the box, each the best given those before it.
+
+    None is one that the outlook knows, or one of ``seen (k, D)``: of many observations an outlook knows a sample.
+    """
     settings = DEFAULT if settings is None else settings
+    seen = np.zeros((0, box.D)) if seen is None else seen
     acquisition = acquisition.jointly if n > 1 else acquisition
     X, values, flat = [], [], False
     for i in range(n):
-        x, value, same = _best_in_box(box, outlook, acquisition, rng, settings)
+        x, value, same = _best_in_box(box, outlook, acquisition, rng, settings, seen)
         flat = same if i == 0 else flat
         X.append(x)
         values.append(value)
@@ -177,8 +182,14 @@ def over_box(
 
 
 def _best_in_box(
-    box: Box, outlook: Outlook, acquisition: AnyAcquisition, rng: np.random.Generator, settings: MaximizeSettings
+    box: Box,
+    outlook: Outlook,
+    acquisition: AnyAcquisition,
+    rng: np.random.Generator,
+    settings: MaximizeSettings,
+    seen: Array,
 ) -> tuple[Array, float, bool]:
+    known = np.vstack([outlook.known_inputs, seen])
     sample = box.scattered(settings.sample, rng)
     scores = acquisitions.score(acquisition, outlook, sample)
     flat = _is_flat(scores, settings)  # the caller decides what to do then; the search goes on
@@ -193,27 +204,33 @@ def _best_in_box(
         end, value = climb(box, outlook, acquisition, ends[[np.argmax(values)]], alone)
         ends, values = np.vstack([ends, end]), np.append(values, value)
     if box.lattice is not None:
-        ends, values = _proposed(box, outlook, acquisition, ends, values, settings)
+        ends, values = _proposed(box, outlook, acquisition, ends, values, settings, known)
     for i in np.argsort(-values):
-        if _is_new(ends[i], box, outlook, settings):
+        if _is_new(ends[i], box, known, settings):
             return ends[i], float(values[i]), flat
-    return *_best_of_sample(box, outlook, acquisition, sample, scores, settings), flat
+    return *_best_of_sample(box, outlook, acquisition, sample, scores, settings, known), flat
 
 
-def _is_new(x: Array, box: Box, outlook: Outlook, settings: MaximizeSettings) -> bool:
+def _is_new(x: Array, box: Box, known: Array, settings: MaximizeSettings) -> bool:
     half_width = 0.5 * (box.upper - box.lower)
-    return bool(np.abs((outlook.known_inputs - x) / half_width).max(axis=1).min() > settings.apart)
+    return bool(np.abs((known - x) / half_width).max(axis=1).min() > settings.apart)
 
 
 def _best_of_sample(
-    box: Box, outlook: Outlook, acquisition: AnyAcquisition, sample: Array, scores: Array, settings: MaximizeSettings
+    box: Box,
+    outlook: Outlook,
+    acquisition: AnyAcquisition,
+    sample: Array,
+    scores: Array,
+    settings: MaximizeSettings,
+    known: Array,
 ) -> tuple[Array, float]:
     """The best point of a sample that is new: every ascent ended at a known point."""
     order = np.argsort(-scores)
     if box.lattice is None:
         return sample[order[0]], float(scores[order[0]])
     X = box.snapped(sample[order[: 16 * settings.climbs]])
-    new = [i for i, x in enumerate(X) if _is_new(x, box, outlook, settings)] or [0]  # what is left may all be known
+    new = [i for i, x in enumerate(X) if _is_new(x, box, known, settings)] or [0]  # what is left may all be known
     found = acquisitions.score(acquisition, outlook, X[new])
     best = int(np.argmax(found))
     return X[new[best]], float(found[best])
@@ -226,6 +243,7 @@ def _proposed(
     ends: Array,
     values: Array,
     settings: MaximizeSettings,
+    known: Array,
 ) -> tuple[Array, Array]:
     """Points on the lattice of a box, from the best ends of ascents: by neighbours, and by inputs that vary freely.
 
@@ -237,7 +255,7 @@ def _proposed(
 
     def scored(X: Array) -> Array:
         found = acquisitions.score(acquisition, outlook, X)
-        return np.array([v if _is_new(x, box, outlook, settings) else -np.inf for x, v in zip(X, found, strict=True)])
+        return np.array([v if _is_new(x, box, known, settings) else -np.inf for x, v in zip(X, found, strict=True)])
 
     X = np.unique(box.snapped(ends[np.argsort(-values)[: settings.climbs]]), axis=0)
     scores = scored(X)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -265,13 +266,18 @@ def _fit_blocks(blocks: Blocks, options: FitOptions) -> Belief:
     """:func:`fit` of rows that never come together."""
     if options.say is not None:
         options.say("reading all rows once")
-    seen = blocks.total(streamed.survey, streamed.together)
+    seen = blocks.total(partial(streamed.survey, names=blocks.names), streamed.together)
     n, extent = seen.n, (seen.lower, seen.upper)
     D = seen.lower.shape[0]
     names = _names.checked(blocks.names if options.names is None else options.names, D)
     units = _names.checked_units(options.units, D)
     options.check(D, names)
-    known = checks.noise_variance(options.noise_variance, 1)  # one number for all rows
+    if options.noise_variance is not None and np.ndim(options.noise_variance):
+        raise ValueError(
+            "noise_variance must be one number for all rows where these come in blocks, got an array of shape "
+            f"{np.shape(options.noise_variance)}"
+        )
+    known = checks.noise_variance(options.noise_variance, 1)
     scaling = options.scaling(extent)
     options.plan(n, D, streamed=True)
     rng = checks.generator(options.random_state)

@@ -161,9 +161,10 @@ class FitTask:
         n_ranks = len(nested.ranks(posterior))
         if n <= settings.subset or n_starts <= settings.warm_starts:
             known = [mode for mode in modes if not mode.is_spare]
+            found = None
             if by_waves and known and not any(mode.posterior.is_line for mode in known):
-                return exact_refinement.infer(posterior, known, n_ranks, run)
-            return infer(posterior, n_starts, modes, run, searched_rank)
+                found = exact_refinement.infer(posterior, known, n_ranks, run)
+            return infer(posterior, n_starts, modes, run, searched_rank) if found is None else found
         if by_waves:  # few modes are left with so many rows, and following one is cheap
             n_starts = min(n_starts, settings.many_rows_climbs)
             run.settings = settings = replace(settings, n_finalists=settings.many_rows_finalists)
@@ -173,9 +174,10 @@ class FitTask:
         first = infer(replace(posterior, data=part), n_starts, on_part, run, searched_rank)
         best = first.components[: settings.subset_modes]
         followed = [KnownMode(replace(c.posterior, data=posterior.data), c.gp.theta) for c in best]
+        found = None
         if by_waves and not any(mode.posterior.is_line for mode in followed):
             found = exact_refinement.infer(posterior, followed, n_ranks, run)
-        else:
+        if found is None:
             found = infer(posterior, 0, followed, run)
         return replace(
             found,

@@ -132,7 +132,8 @@ class Difference(NamedTuple):
         """What a user should know of it."""
         return (
             f"the finite basis is coarse for this function: its means differ from exact ones by {self.mean:.1g} "
-            f"standard deviations of y on average, its standard deviations by {100 * self.std:.0f} %"
+            f"standard deviations of y on average, its standard deviations by {100 * self.std:.0f} %; a smoother "
+            "kernel, fewer directions, or approximation='exact' on a part of the rows are ways on"
         )
 
 

@@ -258,4 +258,5 @@ def _dask_frame(X: Any, y: Any) -> Delayed:
 
 
 def _from_frame(frame: Any, names: tuple[str, ...], y: str, name: str) -> Rows:
-    return _checked(frame[list(names)].to_numpy(), frame[y].to_numpy(), name, names)
+    values = [checks.numeric(frame[column].to_numpy(), f"column {column!r} of {name}") for column in names]
+    return _checked(np.column_stack(values), frame[y].to_numpy(), name, names)

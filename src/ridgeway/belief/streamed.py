@@ -8,8 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ridgeway import names as _names
 from ridgeway.belief.row_blocks import Blocks, Rows
 from ridgeway.gp.process import Data
+from ridgeway.gp.row_source import check_same
 from ridgeway.gp.scaling import InputScaling, OutputScaling
 from ridgeway.types import Array
 
@@ -38,8 +40,8 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}e}")
 
 
-def survey(rows: Rows) -> Survey:
-    """Of one block; what is wrong with it is said before anything else is computed."""
+def survey(rows: Rows, names: tuple[str, ...] | None = None) -> Survey:
+    """Of one block; what is wrong with it is said before anything else is computed, by the ``names`` of inputs."""
     X, y, name = rows
     if X.shape[0] != y.shape[0] or not X.shape[0]:
         raise ValueError(
@@ -47,7 +49,7 @@ def survey(rows: Rows) -> Survey:
         )
     if not np.isfinite(X).all():
         i, j = np.argwhere(~np.isfinite(X))[0]
-        raise ValueError(f"X must be finite, but {name} has {X[i, j]} in row {i}, column {j}")
+        raise ValueError(f"X must be finite, but {name} has {X[i, j]} in row {i}, column {_names.called(names, j)}")
     if not np.isfinite(y).all():
         i = int(np.flatnonzero(~np.isfinite(y))[0])
         raise ValueError(f"y must be finite, but {name} has {y[i]} in row {i}")
@@ -95,7 +97,9 @@ def sample(blocks: Blocks, n: int, size: int, rng: np.random.Generator) -> tuple
     numbers = chosen[order]
     start = 0
     wanted: dict[str, Any] = {}
-    for name, length in blocks.ask(named):
+    lengths = blocks.ask(named)
+    check_same(n, sum(length for _, length in lengths))
+    for name, length in lengths:
         inside = numbers[(numbers >= start) & (numbers < start + length)]
         wanted[name] = inside - start
         start += length

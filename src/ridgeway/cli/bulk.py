@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def predict(campaign: Campaign, file: Path, output: Path, batch: int = BATCH) ->
     done, writer = 0, None
     with files.writing(output) as temporary:
         try:
-            for part in source.iter_batches(batch):
+            for part in _parts(source, batch, file):
                 values = np.column_stack([_numbers(part, name, file, done) for name in names])
                 points = setup.coordinates(values)
                 found = [belief.predict(points) for belief in beliefs.values()]
@@ -66,6 +67,16 @@ def predict(campaign: Campaign, file: Path, output: Path, batch: int = BATCH) ->
         if not done:
             raise CampaignError(f"{file} has no rows")
     return done
+
+
+def _parts(source: Any, batch: int, file: Path) -> Iterator[Any]:
+    """Batches of rows; what is damaged in the middle of a file shows here."""
+    import pyarrow
+
+    try:
+        yield from source.iter_batches(batch)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise CampaignError(f"{file} could not be read to its end: {error}") from None
 
 
 def _numbers(part: Any, name: str, file: Path, before: int) -> Array:

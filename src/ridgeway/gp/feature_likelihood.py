@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dsyrk
 
 from ridgeway.gp import feature_sums, likelihood
@@ -116,8 +117,11 @@ def curvature(gp: FeatureProcess) -> Curvature:
     G *= gp.scale[:, None]
     G[:, mean] *= -1.0
     G[:, output] = 2.0 * gp.v - gp.known.c
-    response = A1 @ G
-    H = G.T @ response
+    # With a triangular factor, not with the inverse: of many rows A has a condition of 1e10, and curvatures that differ
+    # by as much would be noise.
+    half = solve_triangular(gp.L, G, lower=True, check_finite=False)
+    response = solve_triangular(gp.L, half, lower=True, trans="T", check_finite=False)
+    H = half.T @ half
     shifts = _moving(gp, moving)
     inputs = np.asarray(np.linalg.solve(regression[:, : 1 + d], regression[:, 1 + d :]), dtype=np.float64)
     H[:P, :P] += _by_determinant(gp, shifts, inputs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ridgeway.gp import moments
@@ -10,15 +12,35 @@ from ridgeway.gp.moments import Slopes
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL
 from ridgeway.types import Array
 
-_GRID_POINTS = 2**20  # of all points predicted at a time
+GRID_POINTS = 2**20  # of all points predicted at a time
+
+
+class Waves(NamedTuple):
+    """New points as a finite basis sees them: ``M`` points, ``m`` functions."""
+
+    Z: Array  # (M, r) reduced inputs
+    psi: Array  # (M, m) the functions, in prior standard deviations of their weights
+    half: Array  # (M, m) L⁻¹ ψ: products between points are covariances given the rows
+    a: Array  # (M, m) A⁻¹ ψ
+
+
+def waves(gp: FeatureProcess, Z: Array) -> Waves:
+    """The points ``Z (M, r)``."""
+    psi = gp.functions(Z)
+    half = psi @ gp.Linv.T
+    return Waves(Z, psi, half, half @ gp.Linv)
 
 
 @moments.plain.register
 def plain(gp: FeatureProcess, Z: Array) -> tuple[Array, Array]:
     """Mean and variance of ``f`` given ``theta`` alone."""
     psi = gp.functions(Z)
-    half = psi @ gp.Linv.T
-    return gp.mean + psi @ gp.v, _variance(gp, half)
+    return gp.mean + psi @ gp.v, _variance(gp, psi @ gp.Linv.T)
+
+
+def plain_at(gp: FeatureProcess, at: Waves) -> tuple[Array, Array]:
+    """The same of points that are known already."""
+    return gp.mean + at.psi @ gp.v, _variance(gp, at.half)
 
 
 def _variance(gp: FeatureProcess, half: Array) -> Array:
@@ -30,26 +52,35 @@ def _variance(gp: FeatureProcess, half: Array) -> Array:
 @moments.slopes.register
 def slopes(gp: FeatureProcess, Z: Array) -> Slopes:
     """Mean and variance with all their derivatives."""
-    assert gp.response is not None, "only the process that a belief keeps has derivatives of its predictions"
+    return slopes_at(gp, waves(gp, Z))
+
+
+def slopes_at(gp: FeatureProcess, at: Waves) -> Slopes:
+    """The same of points that are known already."""
+    response = response_of(gp)
+    Z, psi, half, a = at
     n, d, D = Z.shape[0], gp.basis.d, Z.shape[1]
-    psi = gp.functions(Z)
-    half = psi @ gp.Linv.T
-    a = half @ gp.Linv  # A⁻¹ ψ
     V = _variance(gp, half)
     along = gp.slopes(psi)  # (d, n, m)
     mean_u = (along @ gp.v).T
     variance_u = 2.0 * np.einsum("knm,nm->nk", along, a)
     f = psi @ gp.v
-    dm = psi @ gp.response.weights
+    dm = psi @ response.weights
     dm[:, :-N_GLOBAL] += (mean_u[:, :, None] * Z[:, None, :]).reshape(n, d * D)
     dm[:, LOG_OUTPUT_SCALE] += f
     dm[:, MEAN] += 1.0
     dV = np.zeros_like(dm)
-    dV[:, :-N_GLOBAL] = (variance_u[:, :, None] * Z[:, None, :]).reshape(n, d * D) - _by_rows(gp, gp.response, a)
+    dV[:, :-N_GLOBAL] = (variance_u[:, :, None] * Z[:, None, :]).reshape(n, d * D) - _by_rows(gp, response, a)
     size = np.einsum("nm,nm->n", a, a)
     dV[:, LOG_OUTPUT_SCALE] = 2.0 * size
     dV[:, LOG_NOISE] = 2.0 * gp.noise_variance * gp.weight * (V - size)
     return Slopes(gp.mean + f, V, dm, dV, mean_u, variance_u)
+
+
+def response_of(gp: FeatureProcess) -> Response:
+    """How the weights answer to the hyperparameters, which the process that a belief keeps knows."""
+    assert gp.response is not None, "only the process that a belief keeps has derivatives of its predictions"
+    return gp.response
 
 
 def _by_rows(gp: FeatureProcess, response: Response, a: Array) -> Array:
@@ -57,7 +88,7 @@ def _by_rows(gp: FeatureProcess, response: Response, a: Array) -> Array:
     n, d = response.inputs.shape[0], gp.basis.d
     moving = response.moving.reshape(d * n, -1).T
     moved = np.empty((a.shape[0], d * n))
-    step = max(1, _GRID_POINTS // moving.shape[0])
+    step = max(1, GRID_POINTS // moving.shape[0])
     for start in range(0, a.shape[0], step):
         g = gp.basis.on_grid(gp.scale * a[start : start + step])
         moved[start : start + step] = np.square(g, out=g).reshape(g.shape[0], -1) @ moving

@@ -21,7 +21,7 @@ from ridgeway.gp.feature_sums import View
 from ridgeway.gp.fourier_basis import FourierBasis
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.process import LARGEST, LOG_NOISE, LOG_OUTPUT_SCALE, MEAN, N_GLOBAL, AtTheta, ConditionedGP, Data
-from ridgeway.gp.row_source import RowSource
+from ridgeway.gp.row_source import RowSource, check_same
 from ridgeway.types import Array
 
 _FEW = 400  # rows that stand for all where the exact process is needed
@@ -115,6 +115,7 @@ class FeatureData:
         A = basis.rotation @ theta[:-N_GLOBAL].reshape(basis.d, -1)
         view = View(basis, A, float(np.exp(2.0 * theta[LOG_NOISE])), float(theta[MEAN]))
         gram, output, scalars = self.rows_at_hand.total(feature_sums.GramSums(view), feature_sums.add)
+        check_same(self.n, float(scalars[0]))
         scale = np.exp(theta[LOG_OUTPUT_SCALE]) * np.sqrt(basis.function_variances)
         B = basis.gram(gram) * np.outer(scale, scale)
         c = scale * (basis.from_sums(output) - view.mean * basis.from_sums(basis.narrow(gram)))

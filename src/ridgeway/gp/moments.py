@@ -107,6 +107,15 @@ class Slopes(NamedTuple):
     variance_by_input: Array  # (M, d)
 
 
+class SlopesAdjoint(NamedTuple):
+    """Derivatives of a score in the derivatives of mean and variance at its points."""
+
+    mean_by_theta: Array  # (M, P + 4)
+    variance_by_theta: Array  # (M, P + 4)
+    mean_by_input: Array  # (M, d)
+    variance_by_input: Array  # (M, d)
+
+
 @singledispatch
 def slopes(gp: Any, Z: Array) -> Slopes:
     """Mean and variance at ``Z (M, r)`` with all their derivatives; another kind of process registers its own."""

@@ -78,3 +78,11 @@ class ArrayRows:
     def rows(self, which: slice | Array) -> Data:
         """Some rows, standardised."""
         return Data(self.scaling.scaled(self.X[which]), self.output.scaled(self.y[which]), self.noise[which])
+
+
+def check_same(expected: int, found: float) -> None:
+    """Raise where another number of rows came than at first: a source is read many times."""
+    if found != expected:
+        raise ValueError(
+            f"X must be the same each time it is read, but it had {expected:,} rows at first and has {found:,.0f} now"
+        )

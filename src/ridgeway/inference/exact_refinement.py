@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ridgeway.errors import NumericalError
 from ridgeway.gp.feature_process import FeatureData
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import Data
@@ -13,7 +12,7 @@ from ridgeway.gp.row_source import DataRows
 from ridgeway.inference import evidence, newton
 from ridgeway.inference.laplace import Laplace, approximate
 from ridgeway.inference.mixture import Inferred, KnownMode, mixture
-from ridgeway.inference.mode_following import followed, too_many_waves
+from ridgeway.inference.mode_following import followed
 from ridgeway.inference.population import Optimum, merge
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import SearchSettings
@@ -21,8 +20,11 @@ from ridgeway.inference.settings import SearchSettings
 _SAMPLE = 2048  # rows at which modes are compared
 
 
-def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: SearchRun) -> Inferred:
-    """The mixture of exact modes near ``modes``, each followed with a finite basis before it is refined."""
+def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: SearchRun) -> Inferred | None:
+    """The mixture of exact modes near ``modes``, each followed with a finite basis before it is refined.
+
+    ``None`` where the function varies so fast that no basis is large enough: then the exact process has to do alone.
+    """
     data = posterior.data
     assert isinstance(data, Data)
     behind = FeatureData(data.rows(slice(0, _SAMPLE)), data.n, DataRows(data))
@@ -33,7 +35,7 @@ def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: S
             model = replace(mode.posterior, data=behind)
             laps = merge(laps, Optimum(followed(model, mode.theta, run)), run.settings.population)
     if not laps:
-        raise NumericalError(too_many_waves(posterior))
+        return None
     best = laps[0].laplace.log_evidence
     optima = []
     for optimum in laps:
