@@ -4,7 +4,8 @@ Many rows hold the function along the embedding. What they say grows with their 
 embedding's rows span, and for the noise. It does not grow for what describes the function: how long the rows are (a
 longer row is a slower function of the same combination), output scale, mean, and the prior's scale. Of these all rows
 know no more than a part, and to all rows their density is a small difference of large sums. So they stay as the part
-has them, with the curvature that it has.
+has them, with the curvature that it has; where rows are not too many, a step or two in everything follow
+(:mod:`ridgeway.inference.many_rows`).
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class _Split:
         """``(P + 4, k)``: changes of the embedding's rows across the space that they span, and the noise."""
         d = self.rows.shape[0]
         across = np.linalg.qr(self.rows.T, mode="complete")[0][:, d:]
-        return self._padded(np.kron(np.eye(d), np.asarray(across, dtype=np.float64)), self.decided_globals)
+        return self._padded(np.kron(np.eye(d), across), self.decided_globals)
 
     @cached_property
     def described(self) -> Array:
@@ -77,7 +78,7 @@ class _Split:
         others = tuple(i for i in range(-N_GLOBAL, 0) if i not in self.decided_globals)
         return self._padded(np.kron(np.eye(d), self.rows.T), others)
 
-    def _padded(self, of_rows: Array, of_globals: tuple[int, ...]) -> Array:
+    def _padded(self, of_rows: Any, of_globals: tuple[int, ...]) -> Array:
         P, k = of_rows.shape
         result = np.zeros((P + N_GLOBAL, k + len(of_globals)))
         result[:P, :k] = of_rows

@@ -16,12 +16,15 @@ from ridgeway.inference import evidence, many_rows_starts
 from ridgeway.inference.all_rows import on_all_rows
 from ridgeway.inference.laplace import Laplace
 from ridgeway.inference.mixture import Inferred, KnownMode, mixture
-from ridgeway.inference.mode_following import ROWS_A_PARAMETER, followed, too_many_waves
+from ridgeway.inference.mode_following import ROWS_A_PARAMETER, followed, jointly, too_many_waves
 from ridgeway.inference.population import Optimum, merge
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.types import Array
 
 _SAME_EVIDENCE = 5.0  # nats by which the evidence of one mode differs with its basis
+_TOGETHER = 2  # steps in all of theta, after those in what rows decide,
+_MOST_TOGETHER = 1_000_000  # up to so many rows: with more, rounding hides how the density is curved in the rest
+_BASES = 3  # for which these steps are made at most
 _RECOGNISED = 0.8  # similarity of an embedding on the way to that of the mode that it comes to
 
 
@@ -82,6 +85,17 @@ def _on_all(whole: Posterior, optima: list[Optimum], run: SearchRun) -> list[Opt
 
 
 def _brought(whole: Posterior, known: Laplace, run: SearchRun) -> Laplace:
-    if whole.data.n > ROWS_A_PARAMETER * known.theta.shape[0]:
-        return on_all_rows(whole, known)
-    return followed(whole, known.theta, run, known)
+    """A mode of a part of the rows on all of them."""
+    n = whole.data.n
+    if n <= ROWS_A_PARAMETER * known.theta.shape[0]:
+        return followed(whole, known.theta, run, known)
+    found = on_all_rows(whole, known)
+    if n > _MOST_TOGETHER:
+        return found
+    fixed, better = found.posterior, found
+    for _ in range(_BASES):
+        better = jointly(fixed, better, run, 1, _TOGETHER)
+        if fixed.data.covers(better.theta):
+            return better
+        fixed = replace(whole, data=whole.data.around(whole.embedding, whole.kernel, better.theta))
+    return found

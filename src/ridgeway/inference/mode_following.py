@@ -65,7 +65,7 @@ def drafted(fixed: Posterior, theta: Array, run: SearchRun) -> Laplace:
     return approximate(fixed, at, inner, None if H is None else H - volume_hessian(at.gp))
 
 
-def jointly(fixed: Posterior, lap: Laplace, run: SearchRun) -> Laplace:
+def jointly(fixed: Posterior, lap: Laplace, run: SearchRun, tilts: int = _TILTS, iterations: int = _NEWTON) -> Laplace:
     """The same mode as :func:`nested` where there are many rows, at the cost of a few curvatures, from one nearby.
 
     Embedding, scales and noise are climbed together, on a density that is tilted by what the volume around the mode of
@@ -75,10 +75,10 @@ def jointly(fixed: Posterior, lap: Laplace, run: SearchRun) -> Laplace:
     both = np.concatenate([inner, outer])
     # a curvature costs many gradients here, so that each serves as long as it leads on
     rules = replace(run.settings.newton, gradient_tolerance=_TOLERANCE, reuse=_REUSE, reuse_progress=_REUSE)
-    for _ in range(_TILTS):
+    for _ in range(tilts):
         frame = Frame.at(lap, outer, fixed.data.n / lap.posterior.data.n)
         tilted = Tilted.of(fixed, frame.tilt)
-        found, H = newton.find_mode(tilted, lap.theta, both, frame.joint.solve, _NEWTON, rules)
+        found, H = newton.find_mode(tilted, lap.theta, both, frame.joint.solve, iterations, rules)
         lap = approximate(fixed, tilted.without(found), inner, H)
         if Frame.at(lap, outer).left < _SETTLED:
             break
