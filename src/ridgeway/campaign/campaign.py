@@ -283,9 +283,9 @@ class Campaign:
         """Other ends for an input; trials outside of them stay as data. ``reason`` is kept in the log."""
         self._change(lambda: changes.new_range(self.setup, name, lower, upper), reason)
 
-    def hold(self, name: str, value: float, reason: str) -> None:
-        """Every further proposal has this ``value`` of an input; what was learned at others stays."""
-        self._change(lambda: changes.held(self.setup, name, results.finite(value, "value")), reason)
+    def hold(self, name: str, value: float | str, reason: str) -> None:
+        """Every further proposal has this ``value`` of an input, or this level; what was learned at others stays."""
+        self._change(lambda: changes.held(self.setup, name, value), reason)
 
     def release(self, name: str, reason: str) -> None:
         """An input that was held varies again."""

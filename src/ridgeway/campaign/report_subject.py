@@ -173,7 +173,7 @@ def _constrained(inputs: InputList | None) -> tuple[str, ...]:
     if inputs is None or not inputs.constraints:
         return ()
     return (
-        f"Proposals satisfy {'; '.join(str(constraint) for constraint in inputs.constraints)}.",
+        f"Proposals satisfy {'; '.join(map(inputs.shown, inputs.constraints))}.",
         "Sobol indices and effects are over the whole box, constraints aside: they need inputs that vary freely.",
     )
 
@@ -194,7 +194,7 @@ def _inputs(setup: Setup) -> Table:
         return Table(("input", "what it is"), rows, f"{counted(len(rows), 'input')} of the pool.")
     rows = tuple((item.label, _described(item)) for item in setup.inputs.items)
     caption = f"{counted(len(rows), 'input')} of the campaign."
-    held = tuple(("constraint", str(constraint)) for constraint in setup.inputs.constraints)
+    held = tuple(("constraint", setup.inputs.shown(constraint)) for constraint in setup.inputs.constraints)
     return Table(("input", "what it is"), rows + held, caption)
 
 

@@ -115,9 +115,10 @@ def moved(result: Result, trial: Trial, setup: Setup, outside: bool) -> Array | 
 def _warn_broken(where: str, x: Array, setup: Setup) -> None:
     """Say so where an experiment was made against a constraint: it is data all the same."""
     broken = None if setup.inputs is None else setup.inputs.broken(x)
-    if broken is not None:
+    if setup.inputs is not None and broken is not None:
         warnings.warn(
-            f"{where} breaks the constraint '{broken}'; it is kept as data, and proposals keep to the constraint",
+            f"{where} breaks the constraint '{setup.inputs.shown(broken)}'; it is kept as data, and proposals keep to "
+            "the constraint",
             RidgewayWarning,
             stacklevel=4,
         )

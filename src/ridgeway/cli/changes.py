@@ -37,7 +37,9 @@ Why = Annotated[str, typer.Option("--reason", "-r", help="Why; kept in the log."
 
 def change(
     range_: Annotated[Text, typer.Option("--range", help="'name lower upper': other ends of an input.")] = None,
-    hold: Annotated[Text, typer.Option("--hold", help="'name value': the same in all further proposals.")] = None,
+    hold: Annotated[
+        Text, typer.Option("--hold", help="'name value': the same in all further proposals; of a category a level.")
+    ] = None,
     release: Annotated[Text, typer.Option("--release", help="An input that was held varies again.")] = None,
     add: Annotated[Text, typer.Option("--add", help="A new input, as for init --input; needs --value.")] = None,
     value: Annotated[Text, typer.Option("--value", help="What the new input was in all trials so far.")] = None,
@@ -62,6 +64,7 @@ def change(
       ridgeway change --add 'pressure 1 5 bar' --value 1 \\
           --reason 'a new valve'
       ridgeway change --hold 'rate 0.5' --reason 'a leak'
+      ridgeway change --hold 'solvent water' --reason 'sold out'
       ridgeway change --rename 'rate flow' --reason 'clearer'
       ridgeway change --add-output 'cost [EUR]' \\
           --reason 'now we weigh it'
@@ -156,7 +159,8 @@ def _range(campaign: Campaign, text: str, reason: str) -> None:
 
 def _hold(campaign: Campaign, text: str, reason: str) -> None:
     name, value = _split(text, "--hold", "name value")
-    campaign.hold(name, _number(value, "--hold", text), reason)
+    leveled = [levels.name for levels in campaign.setup.levels]
+    campaign.hold(name, value if name in leveled else _number(value, "--hold", text), reason)
 
 
 def _number(word: str, option: str, text: str) -> float:
