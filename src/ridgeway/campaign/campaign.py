@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import EllipsisType
@@ -442,11 +442,20 @@ class Campaign:
 
         Where there are several outputs, it is the sum over them, each with its weight.
         """
-        points, snapshot = self._coordinates(X, encoding), self._store.snapshot()
+        return self._scores()(self._coordinates(X, encoding))
+
+    def scores(self, parts: Iterable[Array]) -> Iterator[tuple[Array, Array]]:
+        """The same for one array of values ``(n, k)`` after the other, each with its scores ``(n,)``."""
+        found = self._scores()
+        for values in parts:
+            yield values, found(self.setup.coordinates(values))
+
+    def _scores(self) -> Callable[[Array], Array]:
+        snapshot = self._store.snapshot()
         for name in self.setup.outputs.names:  # a new fit is kept
             if any(name in trial.values for trial in snapshot.trials):
                 self.output(name).looked(snapshot)
-        return self._chain(self._store.snapshot()).scores(points)
+        return self._chain(self._store.snapshot()).scores
 
     def should_stop(self, target_error: Given | None = None, output: str | None = None) -> Advice:
         """Whether more experiments are worth it, with the reasons.
