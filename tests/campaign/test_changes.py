@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import ridgeway as rw
@@ -294,3 +295,44 @@ def test_changes_of_outputs_that_are_refused(tmp_path: Path, change: Any, messag
     with pytest.raises(CampaignError, match=message):
         change(two)
     assert two.version() == before
+
+
+def test_results_that_were_corrected_together_are_taken_back_together(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask(3)
+    two.tell(1, {"yield": 1.0, "cost": 2.0}, sigma={"cost": 0.1})
+    two.tell(2, {"yield": 3.0, "cost": 4.0})
+    two.fail(3, "broke")
+    before = [(t.state, t.reason, t.results, t.x.tolist()) for t in two.all_trials()]
+
+    def restored() -> bool:
+        return [(t.state, t.reason, t.results, t.x.tolist()) for t in two.all_trials()] == before
+
+    a = float(two.all_trials()[0].x[0])
+    two.correct(1, {"yield": 8.0, "cost": 9.0}, "wrong line", sigma={"cost": 0.2}, inputs={"a": 0.5})
+    two.correct(2, {"cost": 7.0}, "misread")
+    assert two.undo() == "trial 2: cost 4 to 7"
+    assert two.undo() == f"trial 1: yield 1 to 8, a {a:.10g} to 0.5, cost 2 to 9, sigma of cost 0.1 to 0.2"
+    assert restored()
+    two.correct(2, None, "discarded")
+    assert two.undo() == "trial 2: yield 3 to failed, cost 4 to failed"
+    assert restored()
+    frame = [{"trial": 1, "yield": 5.0, "cost": 6.0}, {"trial": 2, "yield": 5.0, "cost": 4.0}]
+    two.tell_table(pandas.DataFrame(frame), corrections="another scale")
+    assert two.undo() == "the corrections of trials 1, 2"
+    assert restored()
+    with pytest.raises(CampaignError, match="nothing to undo"):
+        two.undo()
+
+
+def test_corrections_made_together_of_which_one_is_gone(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask(2)
+    two.tell(1, {"yield": 1.0, "cost": 2.0})
+    two.tell(2, {"yield": 1.0, "cost": 2.0})
+    two.correct(2, {"yield": 3.0}, "misread")
+    two.correct(1, {"yield": 8.0, "cost": 9.0}, "wrong line")
+    two.reopen(1, "not measured", ["yield"])
+    assert two.undo() == "trial 1: cost 2 to 9"
+    assert two.all_trials()[0].values == {"cost": 2.0}
+    assert two.undo() == "trial 2: yield 1 to 3"

@@ -87,9 +87,11 @@ def tell(
         if against is not None and why is None:
             raise CampaignError(_contradiction(against, setup))
         store.take(connection, [_outcome(found) for found in news if found.new])
+        several = sum(max(len(found.changed), 1) for found in news if found.corrects) > 1
+        group = store.next_group(connection) if several else None
         for found in news:
             if found.corrects:
-                _replace(store, connection, found.trial, found.changed, found.x, why or "")
+                _replace(store, connection, found.trial, found.changed, found.x, why or "", group)
             if found.notes and (found.corrects or found.known):
                 _note(store, connection, found.trial, found.notes, why)
         return _told(news, pending)
@@ -275,16 +277,26 @@ def correct(store: Store, setup: Setup, number: int, right: Correction, reason: 
             for name, new in right.results(trial).items()
             if (new.value, new.sigma) != (there[name].value, there[name].sigma)
         }
+        group = store.next_group(connection) if len(changed) > 1 else None
         if x is not None or changed:
-            _replace(store, connection, trial, changed, x, reason)
+            _replace(store, connection, trial, changed, x, reason, group)
 
     store.update([number], change)
 
 
 def _replace(
-    store: Store, connection: Connection, trial: Trial, changed: Measurements, x: Array | None, why: str
+    store: Store,
+    connection: Connection,
+    trial: Trial,
+    changed: Measurements,
+    x: Array | None,
+    why: str,
+    group: int | None,
 ) -> None:
-    """Other results, or other inputs, of a trial that has them; the old ones go to the history."""
+    """Other results, or other inputs, of a trial that has them; the old ones go to the history.
+
+    Entries of one ``group`` were corrected together, and are taken back together.
+    """
     merged = {**trial.results, **changed}
     state = trial.state if trial.state in ("asked", *OBSERVED) else "told"
     state = state if values(merged) or state == "asked" else "failed"
@@ -293,7 +305,7 @@ def _replace(
         columns["reason"] = why
     elif all(found.value is not None for found in merged.values()):
         columns["reason"] = None
-    before: dict[str, Any] = {}
+    before: dict[str, Any] = {"reason": trial.reason} if columns.get("reason", trial.reason) != trial.reason else {}
     after: dict[str, Any] = {}
     if x is not None:
         moved_to = np.flatnonzero(x != trial.x).tolist()
@@ -301,13 +313,14 @@ def _replace(
         after["inputs"] = {trial.names[j]: float(x[j]) for j in moved_to}
         asked = trial.x if trial.proposed is None and trial.asked_at is not None else trial.proposed
         columns |= {"inputs": pack(x), "proposed": None if asked is None else pack(asked)}
-    # One entry for each result, so that each can be read, and taken back, by itself.
+    # One entry for each result, so that each can be read by itself.
     entries: list[tuple[str, Measurement | None]] = [*changed.items()] or [(trial.outputs[0], None)]
     for name, new in entries:
         old = trial.results.get(name)
         own = {"output": store.setup.outputs.place(name), "name": store.setup.outputs.word(name)}
         before |= {"state": trial.state} | ({} if new is None or old is None else {**own, **_entry(old)})
         after |= {"state": state} | ({} if new is None else {**own, **_entry(new)})
+        after |= {} if group is None else {"group": group}
         store.log(connection, trial, "corrected", before, after, why)
         before, after = {}, {}
     # A value where there was none comes last, so that the observations before it stay as they are.

@@ -64,7 +64,8 @@ def change(
       ridgeway change --add 'pressure 1 5 bar' --value 1 \\
           --reason 'a new valve'
       ridgeway change --hold 'rate 0.5' --reason 'a leak'
-      ridgeway change --hold 'solvent water' --reason 'sold out'
+      ridgeway change --hold 'solvent water' \\
+          --reason 'the rest is sold out'
       ridgeway change --rename 'rate flow' --reason 'clearer'
       ridgeway change --add-output 'cost [EUR]' \\
           --reason 'now we weigh it'
