@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from ridgeway.campaign.corrections import changes
+from ridgeway.campaign.corrections import changes, moment
 from ridgeway.campaign.measurement import Measurement, Measurements, values
 from ridgeway.campaign.results import Result, finite, moved
 from ridgeway.campaign.setup import Setup
@@ -118,8 +118,9 @@ def _told(news: Sequence[_News], pending: int) -> Told:
 def _news(row: Result, trial: Trial, setup: Setup, outside: bool) -> _News:
     """What is new about a trial; of one that was abandoned nothing can be."""
     if trial.state == "abandoned":
+        when = _moment(trial.settled_at, trial.settled_by)
         raise CampaignError(
-            f"{row.where}: trial {trial.id} was abandoned on {_when(trial)} ({trial.reason}); "
+            f"{row.where}: trial {trial.id} was abandoned on {when} ({trial.reason}); "
             "if it was made all the same, add it with `attach`"
         )
     results = dict(row.results)
@@ -152,7 +153,7 @@ def _contradiction(news: _News, setup: Setup) -> str:
     row, trial, x = news.row, news.trial, news.x
     name, new = next(iter(news.changed.items()), (next(iter(trial.results)), None))
     there, word = trial.results[name], setup.outputs.word(name)
-    when = f"{there.at} by {there.by}".replace("T", " ", 1)
+    when = _moment(there.at, there.by)
     text, advice = f"has its result since {when}", "if the first was wrong, change it with"
     if new is not None:
         got = "a failure" if new.value is None else _with_sigma(new.value, row.results[name].sigma)
@@ -174,8 +175,8 @@ def _with_sigma(value: float | None, sigma: float | None) -> str:
     return f"{value:g}" if sigma is None else f"{value:g} (sigma {sigma:g})"
 
 
-def _when(trial: Trial) -> str:
-    return f"{trial.settled_at} by {trial.settled_by}".replace("T", " ", 1)
+def _moment(at: str | None, by: str | None) -> str:
+    return f"{moment(at) if at else 'some day'} by {by or 'somebody'}"
 
 
 def _same(a: float | None, b: float | None) -> bool:

@@ -86,6 +86,8 @@ def change(
     chosen = [(text, make) for text, make in given.values() if text is not None]
     if len(chosen) != 1:
         raise CampaignError(f"change one thing at a time: give one of {', '.join(given)}")
+    if not reason.strip():
+        raise CampaignError("--reason must say why, such as --reason 'a new oven': it is kept in the log")
     if value is not None and add is None:
         raise CampaignError("--value goes with --add: what the new input was in the trials so far")
     campaign = opened(where, name)
@@ -125,7 +127,7 @@ def log(
     check_new(output, force)
     rows = logbook.rows(opened(where, name).log)
     if output is None:
-        show(list(logbook.HEAD), rows, shape, 2)
+        show(list(logbook.HEAD), rows, shape, 3)
     else:
         sheets.write(Path(output), list(logbook.HEAD), rows)
         say(f"{len(rows)} rows written to {output}.")

@@ -344,6 +344,7 @@ def _wrapped(text: str) -> list[str]:
 
     width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
     whole = text.replace(" %", "\xa0%").replace(" [", "\xa0[")  # a number and its sign, a name and its unit
+    whole = whole.replace("ridgeway ", "ridgeway\xa0")  # a command to be typed
     return [line.replace("\xa0", " ") for line in textwrap.wrap(whole, width)]
 
 
