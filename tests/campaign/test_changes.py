@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import ridgeway as rw
-from ridgeway import Campaign, CampaignError, Category, Input
+from ridgeway import Campaign, CampaignError, Category, Input, RidgewayWarning
 from tests.campaign import several
 
 
@@ -50,6 +51,98 @@ def test_a_held_input_stays_and_old_trials_are_data(campaign: Campaign) -> None:
     assert len({trial.x[0] for trial in campaign.ask(4)}) > 1
     with pytest.raises(CampaignError, match="not held"):
         campaign.release("a", "again")
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Campaign:
+    """With an input on a log scale, whole numbers on one, steps, a category, and a constraint beside them."""
+    items = [
+        Input("rate", 0.01, 10, log=True),
+        Input("n", 1, 100, log=True, integer=True),
+        Category("s", ("water", "oil", "wax")),
+        Input("c", 0, 1, step=0.25),
+        Input("a", 0, 1),
+        Input("b", -1, 1),
+    ]
+    options: dict[str, Any] = {"embedding": rw.Linear(1), "inference": "map", "n_initial": 6}
+    made = Campaign.create(tmp_path / "m.sqlite", "m", items, constraints=["a + b <= 0.7"], **options)
+    for trial in made.ask(8):
+        made.tell(trial, float(trial.x.sum()))
+    return made
+
+
+@pytest.mark.slow
+def test_logarithms_and_categories_are_held_exactly_and_taken_back(mixed: Campaign) -> None:
+    first, before = mixed.setup.to_json(), [trial.x.tolist() for trial in mixed.all_trials()]
+    held: dict[str, Any] = {"rate": 0.123456789, "n": 7, "s": "oil", "c": 0.75, "b": 0}  # more digits than are shown
+    for name, value in held.items():
+        mixed.hold(name, value, "for now")
+    opened = again(mixed)
+    asked = opened.ask(6)
+    assert all({name: trial.inputs[name] for name in held} == held for trial in asked)
+    assert len({trial.inputs["a"] for trial in asked}) == 6
+    assert all(trial.inputs["a"] <= 0.7 + 1e-12 for trial in asked)
+    assert opened.belief.X.shape == (8, 8)  # trials at other values are data
+    assert [trial.x.tolist() for trial in opened.all_trials()[:8]] == before
+    opened.rename("s", "solvent", "clearer")
+    inputs = again(opened).setup.inputs
+    assert inputs is not None
+    assert [inputs.shown(c) for c in inputs.constraints][2:4] == ["n = 7", "solvent = oil"]
+    assert "s held at oil" in [line.what for line in opened.log]
+    undone = [opened.undo() for _ in range(6)]
+    assert undone[1:] == ["b held at 0", "c held at 0.75", "s held at oil", "n held at 7", "rate held at 0.123457"]
+    assert opened.setup.to_json() == first == again(opened).setup.to_json()
+
+
+def test_a_category_is_held_elsewhere_and_released(mixed: Campaign) -> None:
+    mixed.hold("s", "wax", "sold out")
+    mixed.hold("s", "water", "that too")
+    assert {trial.inputs["s"] for trial in mixed.ask(3)} == {"water"}
+    with pytest.warns(RidgewayWarning, match=r"breaks the constraint 's = water'; it is kept as data"):
+        mixed.tell(9, 1.0, inputs={"s": "oil"})
+    mixed.release("s", "there is more")
+    assert {trial.inputs["s"] for trial in mixed.ask(12)} > {"water"}
+    mixed.hold("s", "oil", "again")
+    mixed.remove_constraint("s = oil", "by what is shown")
+    with pytest.raises(CampaignError, match="'s' is not held"):
+        mixed.release("s", "twice")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("s", "gas", "input 's' must be one of water, oil, wax, got 'gas'"),
+        ("s", 1.0, "input 's' must be one of water, oil, wax, got 1.0"),
+        ("rate", -1.0, r"'rate' cannot be held at -1, which is not within \[0.01, 10\]"),
+        ("rate", 11.0, "change its range first"),
+        ("rate", "fast", "'rate' must be held at a number, got 'fast'"),
+        ("rate", float("nan"), "value must be"),
+        ("n", 2.5, "'n' is an integer and cannot be held at 2.5"),
+        ("c", 0.3, "'c' cannot be held at 0.3: its values are 0, 0.25 and so on"),
+        ("b", 0.9, None),
+        ("speed", 1.0, "there is no input 'speed'"),
+    ],
+)
+def test_values_at_which_nothing_is_held(mixed: Campaign, name: str, value: Any, message: str | None) -> None:
+    if message is None:  # one that leaves no room for the other inputs of a constraint
+        mixed.hold("a", 0.0, "for now")
+        mixed.hold("b", 0.7, "the most that is left")
+        message = "leaves no point"
+    before = mixed.version()
+    with pytest.raises(CampaignError, match=message):
+        mixed.hold(name, value, "a slip")
+    assert mixed.version() == before
+
+
+def test_a_limit_for_an_input_on_a_log_scale_alone(mixed: Campaign) -> None:
+    mixed.add_constraint("rate <= 0.0512345678", "a leak")
+    rates = [trial.inputs["rate"] for trial in mixed.ask(12)]
+    assert max(rates) <= 0.0512345678
+    assert min(rates) < 0.03
+    with pytest.raises(CampaignError, match="a sum is not linear"):
+        mixed.add_constraint("rate + a <= 1", "a slip")
+    with pytest.raises(CampaignError, match="so it must be positive"):
+        mixed.add_constraint("rate >= -1", "a slip")
 
 
 @pytest.mark.parametrize(
@@ -202,3 +295,44 @@ def test_changes_of_outputs_that_are_refused(tmp_path: Path, change: Any, messag
     with pytest.raises(CampaignError, match=message):
         change(two)
     assert two.version() == before
+
+
+def test_results_that_were_corrected_together_are_taken_back_together(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask(3)
+    two.tell(1, {"yield": 1.0, "cost": 2.0}, sigma={"cost": 0.1})
+    two.tell(2, {"yield": 3.0, "cost": 4.0})
+    two.fail(3, "broke")
+    before = [(t.state, t.reason, t.results, t.x.tolist()) for t in two.all_trials()]
+
+    def restored() -> bool:
+        return [(t.state, t.reason, t.results, t.x.tolist()) for t in two.all_trials()] == before
+
+    a = float(two.all_trials()[0].x[0])
+    two.correct(1, {"yield": 8.0, "cost": 9.0}, "wrong line", sigma={"cost": 0.2}, inputs={"a": 0.5})
+    two.correct(2, {"cost": 7.0}, "misread")
+    assert two.undo() == "trial 2: cost 4 to 7"
+    assert two.undo() == f"trial 1: yield 1 to 8, a {a:.10g} to 0.5, cost 2 to 9, sigma of cost 0.1 to 0.2"
+    assert restored()
+    two.correct(2, None, "discarded")
+    assert two.undo() == "trial 2: yield 3 to failed, cost 4 to failed"
+    assert restored()
+    frame = [{"trial": 1, "yield": 5.0, "cost": 6.0}, {"trial": 2, "yield": 5.0, "cost": 4.0}]
+    two.tell_table(pandas.DataFrame(frame), corrections="another scale")
+    assert two.undo() == "the corrections of trials 1, 2"
+    assert restored()
+    with pytest.raises(CampaignError, match="nothing to undo"):
+        two.undo()
+
+
+def test_corrections_made_together_of_which_one_is_gone(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite", n_initial=50)
+    two.ask(2)
+    two.tell(1, {"yield": 1.0, "cost": 2.0})
+    two.tell(2, {"yield": 1.0, "cost": 2.0})
+    two.correct(2, {"yield": 3.0}, "misread")
+    two.correct(1, {"yield": 8.0, "cost": 9.0}, "wrong line")
+    two.reopen(1, "not measured", ["yield"])
+    assert two.undo() == "trial 1: cost 2 to 9"
+    assert two.all_trials()[0].values == {"cost": 2.0}
+    assert two.undo() == "trial 2: yield 1 to 3"

@@ -127,6 +127,46 @@ def test_the_course_of_the_subspace_is_kept(campaign: Campaign, page: str) -> No
 
 
 @pytest.mark.slow
+def test_the_error_of_predictions_is_drawn_in_the_outputs_unit(campaign: Campaign, page: str, tmp_path: Path) -> None:
+    advice = campaign.should_stop()
+    drawn = {trace["name"]: trace for trace in figures(page)["errors"]["data"]}
+    assert drawn["so far"]["x"] == [6, 12]
+    assert drawn["so far"]["y"][-1] == pytest.approx(advice.error)
+    assert drawn["with more experiments"]["x"][0] == 12
+    assert drawn["with more experiments"]["y"][0] == pytest.approx(advice.error)
+    assert "wanted" not in drawn
+    assert figures(page)["errors"]["layout"]["yaxis"]["title"]["text"] == "typical error, MPa"
+    with_target = campaign.report(tmp_path / "r.html", target_error=0.125).read_text("utf-8")
+    drawn = {trace["name"]: trace for trace in figures(with_target)["errors"]["data"]}
+    assert drawn["wanted"]["y"] == [0.125, 0.125]
+    assert "the error that is wanted, 0.125 MPa." in with_target
+    with pytest.raises(CampaignError, match="target_error must be above 0"):
+        campaign.report(tmp_path / "r.html", target_error=0.0)
+
+
+@pytest.mark.slow
+def test_fits_that_did_not_keep_their_error_are_not_drawn(tmp_path: Path) -> None:
+    campaign = made(tmp_path / "c.sqlite", 7)
+    campaign.belief  # noqa: B018 - fits
+    kept = campaign._store.snapshot().fits
+    with campaign._store.database.writing() as connection:
+        for fit in campaign._store.snapshot_in(connection).fits:
+            fit.summary.pop("errors")
+            campaign._store.keep(connection, fit)
+    (subject,) = campaign.report_subjects(suggestions=0)
+    assert subject.errors is not None
+    assert [step.n for step in subject.errors.past] == [7]  # what the last fit expects now
+    assert len(campaign._store.snapshot().fits) == len(kept)  # nothing was fitted for it
+
+
+def test_a_search_for_the_best_point_has_no_target_error(tmp_path: Path) -> None:
+    campaign = made(tmp_path / "c.sqlite", 7, goal="minimize")
+    assert campaign.report_subjects(suggestions=0)[0].errors is None
+    with pytest.raises(CampaignError, match="the goal of this one is to minimize"):
+        campaign.report(tmp_path / "r.html", target_error=0.5)
+
+
+@pytest.mark.slow
 def test_how_to_reproduce_it_tells_no_folder(campaign: Campaign, page: str) -> None:
     commands = [html.unescape(code) for code in re.findall(r"<code>(.*?)</code>", page, re.DOTALL)]
     assert commands[-1] == "ridgeway report --campaign oven.sqlite --name coating -o report.html"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ridgeway import Campaign, CampaignError
+from ridgeway import Campaign, CampaignError, RidgewayWarning
 from ridgeway.campaign import schema
 from ridgeway.campaign.database import Database
+from ridgeway.errors import ReadOnlyError
 from tests.helpers import ASSETS
 
 
@@ -81,3 +84,59 @@ def test_a_campaign_of_version_3_goes_on_as_it_would_have(tmp_path: Path) -> Non
     campaign.add_output("cost [EUR]", "now it is weighed")
     campaign.tell(1, {"cost": 5.0})
     assert Campaign.open(copy).all_trials()[0].values == {"strength": 0.998, "cost": 5.0}
+
+
+def _read_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if files could only be read: root may write whatever their permissions say."""
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda to, **k: connect(to.replace("mode=rw", "mode=ro"), **k))
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_an_old_file_that_may_only_be_read_is_looked_at(
+    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, migrated = tmp_path / "old.sqlite", tmp_path / "migrated.sqlite"
+    for copy in (path, migrated):
+        copy.write_bytes((ASSETS / f"campaign_v{version}.sqlite").read_bytes())
+    before = path.read_bytes()
+    expected = Campaign.open(migrated)
+    _read_only(monkeypatch)
+    with pytest.warns(RidgewayWarning, match=r"old\.sqlite was written by an earlier version .* a copy in memory"):
+        found = Campaign.open(path)
+    assert found.table() == expected.table()
+    assert found.log == expected.log
+    x = np.stack([trial.x for trial in expected.all_trials()])
+    np.testing.assert_array_equal(found.predict(x).mean, expected.predict(x).mean)
+    assert found.export(tmp_path / "all.csv").is_file()
+    assert found.version().outcomes == expected.version().outcomes
+    with pytest.raises(ReadOnlyError, match=r"old\.sqlite: it is read-only: change its permissions"):
+        found.ask()
+    with pytest.raises(ReadOnlyError, match="work on a copy"):
+        found.tell(found.pending[0], 0.5)
+    found.close()
+    assert len(found.all_trials()) == len(expected.all_trials())  # the copy stays as long as the campaign does
+    assert path.read_bytes() == before
+    assert {file.name for file in tmp_path.iterdir()} == {"old.sqlite", "migrated.sqlite", "all.csv"}
+
+
+def test_a_copy_in_memory_is_that_of_one_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old.sqlite"
+    path.write_bytes((ASSETS / "campaign_v3.sqlite").read_bytes())
+    _read_only(monkeypatch)
+    with pytest.warns(RidgewayWarning, match="a copy in memory"):
+        first, second = Campaign.open(path), Campaign.open(path)
+    del first
+    with ThreadPoolExecutor(4) as pool:  # as the live page reads it
+        found = list(pool.map(lambda _: len(second.all_trials()), range(20)))
+    assert set(found) == {8}
+
+
+def test_a_file_of_this_version_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old.sqlite"
+    path.write_bytes((ASSETS / "campaign_v3.sqlite").read_bytes())
+    Campaign.open(path)  # brought up to date
+    _read_only(monkeypatch)
+    campaign = Campaign.open(path)  # without a warning, which would be an error
+    with pytest.raises(ReadOnlyError):
+        campaign.ask()

@@ -19,12 +19,13 @@ import pandas as pd
 import pytest
 from sqlalchemy import event
 
-from ridgeway import Campaign, CampaignError
+from ridgeway import Campaign, CampaignError, RidgewayWarning
 from ridgeway.campaign import store
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import ReadOnlyError
 from tests import campaign_workers as workers
 from tests.campaign.sequences import sequence
+from tests.helpers import ASSETS
 
 
 @pytest.mark.slow
@@ -196,6 +197,29 @@ def test_a_campaign_that_is_gone_from_its_database_is_a_sentence(tmp_path: Path)
     connection.close()
     with pytest.raises(CampaignError, match="it was deleted; nothing was read or written"):
         campaign.ask()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_an_old_campaign_that_may_only_be_read_opens(kind: str) -> None:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        shutil.copy(ASSETS / "campaign_v3.sqlite", folder / "c.sqlite")
+        (folder / "c.sqlite").chmod(0o444 if kind == "file" else 0o666)
+        folder.chmod(0o777 if kind == "file" else 0o555)
+        assert _as_nobody(_look_at_old, folder) == "8 trials; it is read-only"
+    finally:
+        folder.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def _look_at_old(folder: Path) -> str:
+    with pytest.warns(RidgewayWarning, match="a copy in memory"):
+        campaign = Campaign.open(folder / "c.sqlite")
+    try:
+        campaign.ask()
+    except ReadOnlyError as error:
+        return f"{len(campaign.all_trials())} trials; {'it is read-only' if 'read-only' in str(error) else error}"
+    return "asked"
 
 
 @pytest.mark.slow

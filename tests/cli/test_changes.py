@@ -29,6 +29,16 @@ def test_change_undo_and_log(ridgeway: Ridgeway) -> None:
     assert "Trial 3 is abandoned." in ridgeway("abandon", "--all").out
 
 
+def test_a_category_and_a_logarithm_are_held(ridgeway: Ridgeway) -> None:
+    ridgeway(*INIT, "--input", "solvent in water, wax")
+    assert "Changed: rate held at 0.05." in ridgeway("change", "--hold", "rate 0.05", "-r", "x").out
+    assert "Changed: solvent held at wax." in ridgeway("change", "--hold", "solvent 'wax'", "-r", "x").out
+    rows = json.loads(ridgeway("ask", "-n", "3", "--format", "json").out)
+    assert {(row["rate [1/s]"], row["solvent"]) for row in rows} == {(0.05, "wax")}
+    assert "must be one of water, wax, got 'beer'" in ridgeway("change", "--hold", "solvent beer", "-r", "x").err
+    assert "Changed: solvent varies again." in ridgeway("change", "--release", "solvent", "-r", "x").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -36,7 +46,8 @@ def test_change_undo_and_log(ridgeway: Ridgeway) -> None:
         (("change", "--range", "temperature 20", "-r", "x"), "must read 'name lower upper'"),
         (("change", "--range", "temperature 20 hot", "-r", "x"), "a number in place of 'hot'"),
         (("change", "--range", "temperature 20 90"), "reason must say why"),
-        (("change", "--hold", "rate 1", "-r", "x"), "log scale"),
+        (("change", "--hold", "rate fast", "-r", "x"), "a number in place of 'fast'"),
+        (("change", "--hold", "rate 0", "-r", "x"), "cannot be held at 0, which is not within"),
         (("change", "--add", "p 0 1", "-r", "x"), "needs --value"),
         (("change", "--release", "temperature", "--value", "3", "-r", "x"), "--value goes with --add"),
         (("change", "--rename", "heat T", "-r", "x"), "there is no input 'heat'"),

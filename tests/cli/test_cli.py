@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ridgeway.cli import _COMMANDS
+from ridgeway.cli import _COMMANDS, main
 from tests.cli.commands import INIT, Ridgeway
 from tests.helpers import ROOT
 
@@ -112,3 +112,18 @@ def test_the_program_itself_loads_little_and_survives_a_full_disk(tmp_path: Path
     assert full.returncode == 1
     assert "nothing was" in full.stderr
     assert json.loads(call("status", "-f", "json").stdout)["asked"] == 0
+
+
+def test_a_long_sentence_is_broken_between_words_in_a_terminal(
+    ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    one = ridgeway("tell", "next.xls").err
+    assert one.count("\n") == 1  # for other programs it is one line
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with pytest.raises(SystemExit):
+        main(["tell", "next.xls"])
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) < 40
+    assert " ".join(lines) == one.strip()

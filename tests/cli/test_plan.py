@@ -87,6 +87,28 @@ def test_options_with_a_mistake(ridgeway: Ridgeway, words: tuple[str, ...]) -> N
     assert os.listdir() == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--inputs", "a 0 1"),
+        ("--inputs", "a 0 1", "--inputs", "rate 0.01 10 1/s log"),
+        ("--inputs", "solvent in water, wax"),
+        ("a 0 1 mm",),
+    ],
+)
+def test_an_input_in_the_place_of_a_file(ridgeway: Ridgeway, words: tuple[str, ...]) -> None:
+    said = ridgeway("init", *words)
+    assert said.code == 1
+    assert "is an input: give it with --input, once for each input" in " ".join(said.err.split())
+    assert not Path("campaign.sqlite").exists()
+
+
+def test_a_sheet_of_inputs_that_is_not_there(ridgeway: Ridgeway) -> None:
+    Path("a 0 1.csv").write_text("name,lower,upper\na,0,1\n")
+    assert ridgeway("init", "--inputs", "a 0 1.csv").code == 0
+    assert "there is no file inputs.csv" in ridgeway("init", "--inputs", "inputs.csv").err
+
+
 def test_a_table_of_inputs(ridgeway: Ridgeway) -> None:
     Path("inputs.csv").write_text("name,lower,upper,unit,log,value\na,0,1,m,,\nb,1,100,,x,\nc,,,,,3\n")
     assert ridgeway("init", "--inputs", "inputs.csv").code == 0

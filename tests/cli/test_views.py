@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
+import sqlite3
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.cli.commands import INIT, Ridgeway, Said
+from tests.helpers import ASSETS
 
 
 def test_units_in_brackets_are_no_markup(ridgeway: Ridgeway) -> None:
@@ -19,6 +22,21 @@ def test_units_in_brackets_are_no_markup(ridgeway: Ridgeway) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("always:.*a copy in memory")
+def test_an_old_file_that_may_only_be_read(ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("campaign.sqlite").write_bytes((ASSETS / "campaign_v3.sqlite").read_bytes())
+    connect = sqlite3.connect  # root may write whatever the permissions say
+    monkeypatch.setattr(sqlite3, "connect", lambda to, **k: connect(to.replace("mode=rw", "mode=ro"), **k))
+    for words in (("status",), ("log",), ("export", "-o", "all.csv"), ("predict", "all.csv"), ("corrections",)):
+        said = ridgeway(*words)
+        assert said.code == 0, words
+        assert said.err.count("this is a copy in memory") == 1
+    for words in (("ask",), ("tell", "8", "3"), ("abandon", "8"), ("undo",), ("change", "--range", "a 0 2", "-r", "x")):
+        said = ridgeway(*words)
+        assert said.code == 1, words
+        assert "ridgeway: campaign.sqlite: it is read-only: change its permissions" in said.err
+
+
 def test_a_narrow_window_shows_the_prediction(ridgeway: Ridgeway) -> None:
     names = [f"input{j}" for j in range(8)]
     assert ridgeway("init", *(w for name in names for w in ("--input", f"{name} 0 1")), "-d", "1").code == 0

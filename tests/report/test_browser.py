@@ -229,6 +229,11 @@ def test_buttons_hide_nothing_and_phones_have_none(browser: Any, page_of_one: Pa
     assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]  # the buttons end above the legend
     assert boxes[0]["y"] + boxes[0]["height"] <= page.locator("#plot-coverage").bounding_box()["y"] + 3
     page.context.close()
+    narrow, _ = opened(browser, page_of_one, 390, "light")
+    narrow.hover("h1")
+    bars = "[...document.querySelectorAll('.plot .modebar')].map(bar => getComputedStyle(bar).backgroundColor)"
+    assert set(narrow.evaluate(bars)) == {"rgba(0, 0, 0, 0)"}  # where nobody points, they do not cover a long title
+    narrow.context.close()
     phone = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True).new_page()
     phone.goto(page_of_one.as_uri(), timeout=120_000)
     phone.wait_for_selector("html[data-drawn]", state="attached", timeout=60_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,15 @@ def test_results_of_several_outputs_one_after_the_other(tmp_path: Any) -> None:
     with pytest.raises(CampaignError, match="outputs must be at most"):
         do(two, "reopen", trial=1, outputs="yield")
     assert two.pending[0].results == {}
+
+
+def test_one_entry_in_the_page_is_one_change(tmp_path: Path) -> None:
+    two = several.create(tmp_path / "two.sqlite")
+    two.ask()
+    two.tell(1, {"yield": 1.0, "cost": 2.0})
+    do(two, "correct", trial=1, value={"cost": "21", "yield": "3"}, reason="misread")
+    assert two.undo() == "trial 1: cost 2 to 21, yield 1 to 3"
+    assert two.all_trials()[0].values == {"yield": 1.0, "cost": 2.0}
 
 
 @pytest.mark.slow

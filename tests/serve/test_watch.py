@@ -20,7 +20,7 @@ class Stub:
     def __init__(self, campaign: Campaign, errors: list[CampaignError]) -> None:
         self.campaign, self.errors, self.calls = campaign, errors, 0
 
-    async def call(self, job: str) -> dict[str, Any]:
+    async def call(self, job: str, **arguments: Any) -> dict[str, Any]:
         self.calls += 1
         await asyncio.sleep(0.01)
         if self.errors:

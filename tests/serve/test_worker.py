@@ -54,7 +54,7 @@ def test_a_report_in_parts(tmp_path: Path) -> None:
     async def scene() -> dict[str, object]:
         worker = Worker(made.where, made.name)
         try:
-            return await worker.call("report")
+            return await worker.call("report", targets={"value": 0.25})
         finally:
             await worker.close()
 
@@ -66,6 +66,10 @@ def test_a_report_in_parts(tmp_path: Path) -> None:
     assert about["label"] == "value"
     assert {"outcomes", "response", "importance", "left_out"} <= set(about["figures"])
     assert 'data-figure="outcomes"' in about["sections"]
+    wanted = [trace for trace in about["figures"]["errors"]["data"] if trace["name"] == "wanted"]
+    assert wanted[0]["y"] == [0.25, 0.25]
+    assert about["sections"].count('data-figure="errors"') == 1
+    assert about["sections"].index('data-figure="errors"') < about["sections"].index('data-figure="outcomes"')
     assert made.summary() is not None  # the fit is kept for everybody
 
 

@@ -82,6 +82,9 @@ def test_neighbours_under_an_equation_exchange_a_step():
         ({"categories": [[0, 0]]}, "each in one category"),
         ({"categories": [["a", "b"]]}, "must name inputs"),
         ({"categories": [[0, 1]], "constraints": ["x0 <= 0.5"]}, "level of a category"),
+        ({"categories": [[0, 1]], "constraints": ["x0 = 0.5"]}, "level of a category"),
+        ({"categories": [[0, 1]], "constraints": ["x0 = 1", "x1 = 1"]}, "leave no level"),
+        ({"categories": [[0, 1]], "constraints": ["x0 = 0", "x1 = 0"]}, "leave no level"),
     ],
 )
 def test_what_makes_no_lattice_is_refused(options, says):
@@ -99,3 +102,20 @@ def test_a_box_is_stored_with_all_of_it():
     assert hash(again) == hash(box)
     assert box != Box(0.0, [1, 1, 1, 1], names=["A", "B", "p", "q"])
     assert set(Box(0.0, 1.0).to_dict()) == {"kind", "lower", "upper", "names", "units"}
+
+
+@pytest.mark.parametrize("others", [[], ["x0 + x1 <= 1.2"]])
+@pytest.mark.parametrize(("held", "taken"), [("x3 = 1", {3}), ("x3 = 0", {2, 4}), ("2 x4 = 2", {4})])
+def test_levels_that_a_constraint_holds_or_excludes(others: list[str], held: str, taken: set[int]) -> None:
+    box = Box(0.0, np.ones(5), steps=[0.5, None, None, None, None], categories=[(2, 3, 4)], constraints=[held, *others])
+    rng = np.random.default_rng(0)
+    X = np.vstack([box.uniform(40, rng), box.filling(40, rng), box.latin_hypercube(40, rng), box.scattered(40, rng)])
+    moved = box.snapped(np.random.default_rng(1).random((60, 5)))
+    assert box.lattice is not None
+    near = np.vstack([box.lattice.neighbours(x) for x in moved])
+    for points in (X, moved, near):
+        assert set(np.argmax(points[:, 2:], axis=1) + 2) == taken
+        assert np.array_equal(np.sort(points[:, 2:], axis=1), np.tile([0.0, 0.0, 1.0], (len(points), 1)))
+        assert box.contains(points).all()
+    assert box.unconstrained.lattice is not None
+    assert Box.from_dict(box.to_dict()) == box

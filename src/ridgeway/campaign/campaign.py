@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import EllipsisType
@@ -283,9 +283,9 @@ class Campaign:
         """Other ends for an input; trials outside of them stay as data. ``reason`` is kept in the log."""
         self._change(lambda: changes.new_range(self.setup, name, lower, upper), reason)
 
-    def hold(self, name: str, value: float, reason: str) -> None:
-        """Every further proposal has this ``value`` of an input; what was learned at others stays."""
-        self._change(lambda: changes.held(self.setup, name, results.finite(value, "value")), reason)
+    def hold(self, name: str, value: float | str, reason: str) -> None:
+        """Every further proposal has this ``value`` of an input, or this level; what was learned at others stays."""
+        self._change(lambda: changes.held(self.setup, name, value), reason)
 
     def release(self, name: str, reason: str) -> None:
         """An input that was held varies again."""
@@ -442,11 +442,20 @@ class Campaign:
 
         Where there are several outputs, it is the sum over them, each with its weight.
         """
-        points, snapshot = self._coordinates(X, encoding), self._store.snapshot()
+        return self._scores()(self._coordinates(X, encoding))
+
+    def scores(self, parts: Iterable[Array]) -> Iterator[tuple[Array, Array]]:
+        """The same for one array of values ``(n, k)`` after the other, each with its scores ``(n,)``."""
+        found = self._scores()
+        for values in parts:
+            yield values, found(self.setup.coordinates(values))
+
+    def _scores(self) -> Callable[[Array], Array]:
+        snapshot = self._store.snapshot()
         for name in self.setup.outputs.names:  # a new fit is kept
             if any(name in trial.values for trial in snapshot.trials):
                 self.output(name).looked(snapshot)
-        return self._chain(self._store.snapshot()).scores(points)
+        return self._chain(self._store.snapshot()).scores
 
     def should_stop(self, target_error: Given | None = None, output: str | None = None) -> Advice:
         """Whether more experiments are worth it, with the reasons.
@@ -471,26 +480,32 @@ class Campaign:
         """What the last fit found, without loading it: shares of the inputs, how well directions are known, noise."""
         return self.output(output).summary()
 
-    def report(self, path: str | Path, title: str | None = None, suggestions: int = 4) -> Path:
+    def report(
+        self, path: str | Path, title: str | None = None, suggestions: int = 4, target_error: Given | None = None
+    ) -> Path:
         """Write one self-contained HTML file: what was learned and what to run next, in the campaign's units.
 
         Nothing is asked by it: the ``suggestions`` are what :meth:`ask` would give. Several outputs have a tab each.
+        ``target_error`` is as for :meth:`should_stop`, and drawn beside the error so far.
         """
         from ridgeway import report
 
-        subjects = self.report_subjects(suggestions)
+        subjects = self.report_subjects(suggestions, target_error=target_error)
         return report.write_tabs(subjects, path, title=title or f"Ridgeway report: {self.name}")
 
     def report_subject(self, suggestions: int = 4, output: str | None = None) -> Subject:
         """What a report on one output is about, for :func:`ridgeway.report.content`; arguments as for `report`."""
         return self.report_subjects(suggestions, [self.setup.outputs.one(output).name])[0]
 
-    def report_subjects(self, suggestions: int = 4, outputs: Sequence[str] | None = None) -> list[Subject]:
+    def report_subjects(
+        self, suggestions: int = 4, outputs: Sequence[str] | None = None, target_error: Given | None = None
+    ) -> list[Subject]:
         """The same for several outputs, by default for all that have results."""
         from ridgeway import checks
         from ridgeway.campaign.report_subject import subjects
 
         suggestions = checks.count(suggestions, "suggestions")
+        targets = telling.targets(self.setup.outputs, target_error)
         snapshot = self._store.snapshot()
         seen = {name for trial in snapshot.trials for name in trial.values}
         names = [name for name in outputs or self.setup.outputs.names if name in seen]
@@ -499,7 +514,8 @@ class Campaign:
                 "there is nothing to report before the first result: ask for experiments, and tell what came out"
             )
         chains = [self.output(name).looked(snapshot) for name in names]
-        return subjects(self, chains, self._chain(snapshot), snapshot.trials, suggestions, self._pool.labels_of)
+        ahead, notes = self._chain(snapshot), self._pool.labels_of
+        return subjects(self, chains, ahead, snapshot.trials, suggestions, notes, targets)
 
     def export(self, path: str | Path, decimal_comma: bool = False) -> Path:
         """All trials to a ``.csv``, ``.xlsx``, ``.parquet`` or ``.json`` file, which appears whole or not at all.

@@ -15,6 +15,7 @@ import numpy as np
 from ridgeway.campaign.columns import check_names
 from ridgeway.campaign.inputs import Category, Fixed, Input, InputList, Item
 from ridgeway.campaign.outputs import Output, OutputList
+from ridgeway.campaign.results import finite
 from ridgeway.campaign.setup import Setup
 from ridgeway.errors import CampaignError
 from ridgeway.spaces import linear_constraints
@@ -45,25 +46,44 @@ def new_range(setup: Setup, name: str, lower: float, upper: float) -> Change:
     return Change(_with_items(setup, {name: made}), what)
 
 
-def held(setup: Setup, name: str, value: float) -> Change:
-    """Every further proposal has ``value`` for an input; the model keeps what it learned from others.
+def held(setup: Setup, name: str, value: Any) -> Change:
+    """Every further proposal has ``value``, a number or a level, for an input; what was learned from others stays.
 
     It is a constraint, so that experiments at other values are still data about the function.
     """
-    item = _input(setup, name)
-    if item.log:
+    item = _item(setup, name)
+    if isinstance(item, Category):
+        levels = next(levels for levels in setup.levels if levels.name == name)
+        j = levels.places[int(np.argmax(levels.row(value)))]
+        constraint, shown = LinearConstraint(((setup.names[j], 1.0),), "=", 1.0), str(value)
+    else:
+        number = _held_number(_input(setup, name), value)
+        constraint, shown = LinearConstraint(((name, 1.0),), "=", number), f"{number:g}"
+    others = [c for c in _inputs(setup).constraints if not _holds(c, item)]
+    return Change(_with_constraints(setup, (*others, constraint)), f"{name} held at {shown}")
+
+
+def _held_number(item: Input, value: Any) -> float:
+    if isinstance(value, str):
+        raise CampaignError(f"input {item.name!r} must be held at a number, got {value!r}")
+    number = finite(value, "value")
+    if item.integer and number % 1.0:
+        raise CampaignError(f"input {item.name!r} is an integer and cannot be held at {number:g}: give a whole number")
+    if not item.lower <= number <= item.upper:
         raise CampaignError(
-            f"input {name!r} has a log scale and cannot be held by a constraint: change its range to a narrow one"
+            f"input {item.name!r} cannot be held at {number:g}, which is not within [{item.lower:g}, {item.upper:g}]: "
+            "give another value, or change its range first"
         )
-    constraint = LinearConstraint(((name, 1.0),), "=", float(value))
-    others = [c for c in _inputs(setup).constraints if not _holds(c, name)]
-    return Change(_with_constraints(setup, (*others, constraint)), f"{name} held at {value:g}")
+    if item.step is not None and abs((steps := (number - item.lower) / item.step) - round(steps)) > 1e-9:
+        near = f"{item.lower:g}, {item.lower + item.step:g} and so on"
+        raise CampaignError(f"input {item.name!r} cannot be held at {number:g}: its values are {near}")
+    return number
 
 
 def released(setup: Setup, name: str) -> Change:
     """An input that was held varies again."""
-    inputs = _inputs(setup)
-    others = tuple(c for c in inputs.constraints if not _holds(c, name))
+    inputs, item = _inputs(setup), _item(setup, name)
+    others = tuple(c for c in inputs.constraints if not _holds(c, item))
     if len(others) == len(inputs.constraints):
         raise CampaignError(f"input {name!r} is not held at a value, so it cannot be released")
     return Change(_with_constraints(setup, others), f"{name} varies again")
@@ -78,12 +98,13 @@ def constrained(setup: Setup, text: str) -> Change:
 def unconstrained(setup: Setup, text: str) -> Change:
     """One constraint less."""
     inputs = _inputs(setup)
-    given = _made(lambda: linear_constraints.read(text, [item.name for item in inputs.items]))
+    found = [constraint for constraint in inputs.constraints if inputs.shown(constraint) == text.strip()]
+    given = found[0] if found else _made(lambda: linear_constraints.read(text, [item.name for item in inputs.items]))
     if given not in inputs.constraints:
-        known = "; ".join(map(str, inputs.constraints)) or "none"
+        known = "; ".join(map(inputs.shown, inputs.constraints)) or "none"
         raise CampaignError(f"there is no constraint '{given}'; there is: {known}")
     left = tuple(constraint for constraint in inputs.constraints if constraint != given)
-    return Change(_with_constraints(setup, left), f"without the constraint {given}")
+    return Change(_with_constraints(setup, left), f"without the constraint {inputs.shown(given)}")
 
 
 def added(setup: Setup, item: Item, value: Any) -> Change:
@@ -112,7 +133,9 @@ def renamed(setup: Setup, name: str, new: str) -> Change:
     item = _item(setup, name)
     inputs = _inputs(setup)
     items = tuple(_made(lambda: replace(item, name=new)) if other is item else other for other in inputs.items)
-    constraints = tuple(constraint.renamed({name: new}) for constraint in inputs.constraints)
+    levels = item.levels if isinstance(item, Category) else ()
+    called = {name: new} | {f"{name}={level}": f"{new}={level}" for level in levels}
+    constraints = tuple(constraint.renamed(called) for constraint in inputs.constraints)
     made = replace(setup, inputs=_made(lambda: InputList(items, constraints)))
     return Change(_checked(made), f"{name} is called {new}", shown=True, new_names=(name, new))
 
@@ -182,9 +205,10 @@ def _input(setup: Setup, name: str) -> Input:
     return item
 
 
-def _holds(constraint: LinearConstraint, name: str) -> bool:
+def _holds(constraint: LinearConstraint, item: Item) -> bool:
     """Whether a constraint does nothing but hold an input at a value."""
-    return constraint.is_equality and [term[0] for term in constraint.terms] == [name]
+    names = [column.name for column in item.columns] if isinstance(item, Category) else [item.name]
+    return constraint.is_equality and len(constraint.terms) == 1 and constraint.terms[0][0] in names
 
 
 def _with_items(setup: Setup, new: dict[str, Item]) -> Setup:

@@ -25,8 +25,12 @@ def by_trial(entries: Iterable[Entry]) -> dict[int, str]:
 
 
 def corrected(entries: Iterable[Entry]) -> list[Entry]:
-    """Those that changed what is known of a trial, not who makes it, nor what the campaign is about."""
-    return [entry for entry in entries if entry["kind"] in ("corrected", "noted", "reopened")]
+    """Those that changed what is known of a trial, not who makes it, nor what the campaign is about.
+
+    One that was taken back is followed by the entry that took it back.
+    """
+    kinds = ("corrected", "noted", "reopened", "undone")
+    return [entry for entry in entries if entry["kind"] in kinds and entry["trial"]]
 
 
 def sentence(entry: Entry) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
+import warnings
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -16,7 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from ridgeway.campaign import schema
 from ridgeway.campaign.place import place
-from ridgeway.errors import CampaignError, ReadOnlyError, UnreachableError
+from ridgeway.errors import CampaignError, ReadOnlyError, RidgewayWarning, UnreachableError
 
 PATIENCE = 600.0  # seconds that a write waits for others before it gives up
 _PIECE = 0.1  # seconds that SQLite waits by itself: within it no signal is heard, so the rest is waited for here
@@ -31,6 +34,8 @@ class Database:
         self.place = str(where)
         self.url = self._place.url
         self.where = self._place.shown
+        self._target = ""  # what SQLite opens
+        self._is_copy = False  # of a file that may only be read, in memory
         self._engine = self._file_engine(create) if self.is_file else self._server_engine()
         self._open: set[Any] = set()  # the driver's connections
         event.listen(self._engine, "connect", lambda connection, record: self._open.add(connection))
@@ -42,15 +47,43 @@ class Database:
         return self._place.is_file
 
     def prepare(self, create: bool) -> None:
-        """Make sure that the tables are there and of this version."""
+        """Make sure that the tables are there and of this version.
+
+        A file of an earlier version that may only be read is copied into memory, and the copy is brought up to date.
+        """
         with self.reading() as connection:
             if inspect(connection).has_table(schema.schema.name):
                 if schema.version(connection, str(self.where)) == schema.VERSION:
                     return
             elif not create:
                 raise CampaignError(f"{self.where} holds no campaign: make one with Campaign.create or `ridgeway init`")
+        try:
+            self._upgrade()
+        except ReadOnlyError:
+            if not self.is_file:
+                raise
+            self._copy()
+            self._upgrade()
+            self._is_copy = True
+            warnings.warn(
+                f"{self.where} was written by an earlier version of Ridgeway and is read-only: this is a copy in "
+                "memory, as the file is now, and nothing can be changed",
+                RidgewayWarning,
+                stacklevel=2,  # the same line however it is opened: a server that opens it again says it once
+            )
+
+    def _upgrade(self) -> None:
         with self.writing() as connection:
             schema.prepare(connection, str(self.where))
+
+    def _copy(self) -> None:
+        """Go on with a copy of the file in memory, which is there as long as this object is."""
+        copy = f"file:ridgeway-{uuid4().hex}?mode=memory&cache=shared"
+        kept = sqlite3.connect(copy, uri=True, check_same_thread=False)
+        weakref.finalize(self, kept.close)
+        with closing(sqlite3.connect(self._target, uri=True)) as source:
+            source.backup(kept)
+        self._target = copy
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -68,6 +101,8 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are kept together when the block ends, or not at all."""
+        if self._is_copy:
+            raise ReadOnlyError(_sentence(self.where, "readonly"))
         with self._sentences(writes=True), self._engine.connect().execution_options(ridgeway_writes=True) as connection:
             _patiently(connection.begin)  # after others have finished writing
             try:
@@ -94,13 +129,13 @@ class Database:
         if create and not path.parent.is_dir():
             raise CampaignError(f"{path} cannot be made: there is no folder {path.parent}")
         mode = "rwc" if create else "rw"
-        target = f"file:{quote(str(path.absolute()))}?mode={mode}"
+        self._target = f"file:{quote(str(path.absolute()))}?mode={mode}"
 
         def connect() -> sqlite3.Connection:
             # Transactions are begun by hand below: the driver's own would begin too late to exclude others.
             # Each is used by one thread; any thread may close it.
             connection = sqlite3.connect(
-                target, uri=True, timeout=_PIECE, isolation_level=None, check_same_thread=False
+                self._target, uri=True, timeout=_PIECE, isolation_level=None, check_same_thread=False
             )
             # EXTRA also syncs the folder after a commit, so that a power cut cannot bring a journal back.
             _patiently(lambda: connection.execute("PRAGMA synchronous=EXTRA"))  # it reads the file

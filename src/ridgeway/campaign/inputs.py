@@ -171,19 +171,36 @@ class InputList:
         object.__setattr__(self, "constraints", self._read(self.constraints))
 
     def _read(self, given: Any) -> tuple[LinearConstraint, ...]:
-        """Constraints about numbers on a linear scale, fixed ones included."""
-        found = linear_constraints.read_all(given, [item.name for item in self.items])
+        """Constraints about numbers on a linear scale, fixed ones included; an input on a log scale, or a level of a
+        category, may stand in one alone.
+        """
+        columns = {column.name: column for column in self.columns}
         items = {item.name: item for item in self.items}
+        found = linear_constraints.read_all(given, list(items | columns))
         for constraint in found:
-            for name, _ in constraint.terms:
-                if isinstance(items[name], Category):
-                    raise ValueError(f"constraint '{constraint}': {name!r} is a category, not a number")
-                if getattr(items[name], "log", False):
+            for name, weight in constraint.terms:
+                if isinstance(items.get(name), Category):
+                    raise ValueError(
+                        f"constraint '{constraint}': {name!r} is a category, not a number: hold it at one of its levels"
+                    )
+                if not getattr(columns[name], "log", False):
+                    continue
+                if len(constraint.terms) > 1:
                     raise ValueError(
                         f"constraint '{constraint}': {name!r} has a log scale, on which a sum is not linear: give it "
                         "a linear scale, or leave it out of the constraint"
                     )
+                if constraint.bound / weight <= 0.0:
+                    raise ValueError(f"constraint '{constraint}': {name!r} has a log scale, so it must be positive")
         return found
+
+    def shown(self, constraint: LinearConstraint) -> str:
+        """A constraint as people read it: a category that is held at a level reads ``solvent = water``."""
+        for levels in self.levels if len(constraint.terms) == 1 and constraint.is_equality else ():
+            for j, word in zip(levels.places, levels.words, strict=True):
+                if constraint.terms[0][0] == self.names[j]:
+                    return f"{levels.name} = {word}"
+        return str(constraint)
 
     @classmethod
     def of(cls, inputs: Sequence[Item] | Box | InputList, constraints: Any = ()) -> InputList:
@@ -250,7 +267,7 @@ class InputList:
         """Where the learner may go; a logarithm is called so, lest a table of the values themselves be taken for it."""
         from ridgeway.spaces.box import Box
 
-        names = [f"log10 of {item.name}" if item.log else item.name for item in self._free]
+        names = [_log_name(item.name) if item.log else item.name for item in self._free]
         place = {column: i for i, column in enumerate(self.free)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RidgewayWarning)  # its remarks are said once, when a campaign is made
@@ -271,7 +288,7 @@ class InputList:
         for constraint in self.constraints:
             found = constraint.with_values(values)
             if found.terms:
-                left.append(found)
+                left.append(self._logged_constraint(found))
                 continue
             x = np.array([[values[name] for name, _ in constraint.terms]])
             if constraint.excess(x, [name for name, _ in constraint.terms])[0] > 1e-9:
@@ -279,14 +296,25 @@ class InputList:
                 raise ValueError(f"constraint '{constraint}' contradicts the fixed inputs: {held}")
         return left
 
+    def _logged_constraint(self, constraint: LinearConstraint) -> LinearConstraint:
+        """The same about the logarithm, where it is about an input on a log scale."""
+        (name, weight), *others = constraint.terms
+        if others or not any(item.log for item in self._free if item.name == name):
+            return constraint
+        sign = math.copysign(1.0, weight)
+        return LinearConstraint(
+            ((_log_name(name), sign),), constraint.relation, sign * math.log10(constraint.bound / weight)
+        )
+
     def proposals(self, X: Array) -> Array:
         """Values ``(n, k)`` to propose for the learner's points ``X (n, D)``: rounded, and within the ends.
 
         Where constraints hold at a point, they hold at its proposal.
         """
-        lower, upper = self._ends
+        lower, upper = self._narrow_ends
+        X = np.clip(X, *self._logged((lower, upper)))
         values = np.where(self._is_log, 10.0 ** np.where(self._is_log, X, 0.0), X)
-        width = np.where(self._is_log, np.abs(values), upper - lower)  # log scales keep significant digits
+        width = np.where(self._is_log, np.abs(values), self._ends[1] - self._ends[0])  # log scales keep their digits
         decimals = np.where(self._is_integer, 0.0, _DIGITS - np.floor(np.log10(width)))
         near = np.round(values) if self._is_integer.all() else _round(values, decimals)
         on_lattice = values if self.box.lattice is None else self.box.lattice.rounded(X)
@@ -294,7 +322,7 @@ class InputList:
         if self.box.constraints:
             from ridgeway.campaign.rounding import rounded_within
 
-            # Constraints are about numbers on a linear scale: the logarithms of the others stay as they are.
+            # Sums are of numbers on a linear scale: the logarithms of the others stay as they are.
             beside: Array = np.where(self._is_log, X, rounded)
             within = rounded_within(self.box, X, beside, ~(self._is_stepped | self._is_log), decimals)
             rounded = np.where(self._is_log, rounded, within)
@@ -379,6 +407,22 @@ class InputList:
     def _ends(self) -> tuple[Array, Array]:
         return np.array([item.lower for item in self._free]), np.array([item.upper for item in self._free])
 
+    @cached_property
+    def _narrow_ends(self) -> tuple[Array, Array]:
+        """The ends, narrowed by the constraints about one input alone: one that is held has equal ends."""
+        lower, upper = (side.copy() for side in self._ends)
+        place = {item.name: j for j, item in enumerate(self._free)}
+        for constraint in self.constraints:
+            name, weight = constraint.terms[0]
+            if len(constraint.terms) > 1 or name not in place:
+                continue
+            j, value = place[name], constraint.bound / weight
+            if constraint.relation == "=" or (constraint.relation == "<=") == (weight > 0.0):
+                upper[j] = min(upper[j], value)
+            if constraint.relation == "=" or (constraint.relation == ">=") == (weight > 0.0):
+                lower[j] = max(lower[j], value)
+        return lower, upper
+
     def _logged(self, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         lower, upper = (np.where(self._is_log, np.log10(np.where(self._is_log, side, 1.0)), side) for side in ends)
         return lower, upper
@@ -401,6 +445,10 @@ class Levels:
         if word not in self.words:
             raise CampaignError(f"input {self.name!r} must be one of {', '.join(self.words[:6])}, got {word!r}")
         return np.array([float(other == word) for other in self.words])
+
+
+def _log_name(name: str) -> str:
+    return f"log10 of {name}"
 
 
 def _item(description: dict[str, Any]) -> Item:

@@ -39,7 +39,7 @@ def lines(created: tuple[str, str], trials: Sequence[Trial], entries: Iterable[d
     ]
     for (at, by, what, why), group in groupby(sorted(asked + early + settled), key=lambda row: row[:4]):
         numbers = [row[4] for row in group]
-        found.append(Line(at, by, f"{what} trial{'s' * (len(numbers) > 1)} {_listed(numbers)}", why))
+        found.append(Line(at, by, f"{what} trial{'s' * (len(numbers) > 1)} {listed(numbers)}", why))
     for entry in entries:
         found.append(Line(entry["at"], entry["by"], _what(entry), entry["reason"]))
     return sorted(found, key=lambda line: line.at)
@@ -59,10 +59,10 @@ def _what(entry: dict[str, Any]) -> str:
     return f"{undone}trial {entry['trial']}: {corrections.what(entry)}"
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def listed(numbers: Sequence[int]) -> str:
     """Numbers with runs as ranges.
 
-    >>> _listed([1, 2, 3, 7])
+    >>> listed([1, 2, 3, 7])
     '1 to 3, 7'
     """
     runs: list[list[int]] = []

@@ -59,10 +59,6 @@ class OutputView:
 
     def should_stop(self, target_error: float | None = None) -> Advice:
         """Whether more experiments are worth it for this output, with the reasons."""
-        if target_error is not None and self.output.goal != "learn":
-            raise CampaignError(
-                f"target_error is for a campaign that learns, and the goal of this one is to {self.output.goal}"
-            )
         target = telling.targets(self._setup.outputs, target_error, self.name).get(self.name)
         return self.looked(fit_early=False).advice(target)
 

@@ -23,6 +23,7 @@ from ridgeway.errors import CampaignError, NothingLeftError
 from ridgeway.spaces.pool import Pool
 from ridgeway.types import Array
 
+_NEAR = 1e-6  # of each width: a trial farther from what is allowed now is no proposal
 _CANDIDATES = 512  # points among which one is chosen that differs from all before, where rounding made it equal
 
 
@@ -132,7 +133,8 @@ class Chain:
         """The proposals, with those that rounding made equal to an earlier point replaced."""
         inputs, before = self.setup.inputs, self.record
         assert inputs is not None
-        seen = {pack(row) for row in inputs.proposals(before.seen)} if before.seen.size else set()
+        known = before.seen[inputs.box.contains(before.seen, _NEAR)] if before.seen.size else before.seen
+        seen = {pack(row) for row in inputs.proposals(known)} if known.size else set()
         for i, row in enumerate(values):
             if pack(row) in seen:
                 values[i] = self._another(seen, i)

@@ -16,9 +16,10 @@ from ridgeway.campaign.belief_chain import BeliefChain, observed
 from ridgeway.campaign.corrections import Entry
 from ridgeway.campaign.inputs import Category, Fixed, Input, InputList, Item
 from ridgeway.campaign.replay import Chain
-from ridgeway.campaign.stopping import advise
+from ridgeway.campaign.stopping import Errors, advise
 from ridgeway.campaign.trial import Trial
 from ridgeway.errors import NothingLeftError
+from ridgeway.plots.error_course import ErrorCourse, ErrorStep
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
 from ridgeway.report.subject import EXHAUSTED, NONE_ASKED, Subject, nothing
@@ -31,30 +32,44 @@ if TYPE_CHECKING:
     from ridgeway.campaign.setup import Setup
 
 _COLUMNS = 8  # inputs of a failed trial that are shown
+_AHEAD = 8  # numbers of further experiments of which the error is drawn
 _FEW = 6  # inputs that are fixed and named in a sentence
 NotesOf = Callable[[Array], Mapping[str, str]]
 
 
 def subjects(
-    campaign: Campaign, chains: Sequence[BeliefChain], ahead: Chain, trials: Sequence[Trial], n: int, notes_of: NotesOf
+    campaign: Campaign,
+    chains: Sequence[BeliefChain],
+    ahead: Chain,
+    trials: Sequence[Trial],
+    n: int,
+    notes_of: NotesOf,
+    targets: Mapping[str, float],
 ) -> list[Subject]:
     """The subjects of a report on a campaign, one for each output whose belief one of ``chains`` holds.
 
     With the chain ``ahead`` the next ``n`` points are chosen: nothing of it is stored. ``notes_of`` gives the columns
-    of text that go with a pool's point.
+    of text that go with a pool's point; ``targets`` are the errors that are wanted, by output.
     """
     for chain in ahead.beliefs:  # what was fitted to look at is not fitted again
         chain.fit = next((other.fit for other in chains if other.output == chain.output), chain.fit)
     suggested = _suggested(ahead, n, notes_of)
-    return [_subject(campaign, chain, suggested, trials, notes_of) for chain in chains]
+    return [_subject(campaign, chain, suggested, trials, notes_of, targets.get(chain.output.name)) for chain in chains]
 
 
 def _subject(
-    campaign: Campaign, chain: BeliefChain, suggested: Suggestions, trials: Sequence[Trial], notes_of: NotesOf
+    campaign: Campaign,
+    chain: BeliefChain,
+    suggested: Suggestions,
+    trials: Sequence[Trial],
+    notes_of: NotesOf,
+    target: float | None,
 ) -> Subject:
     setup, learner, belief, output = campaign.setup, chain.learner, chain.belief(), chain.output
     notes = tuple(notes_of(trials[0].x)) if trials else ()
     inputs, name = setup.inputs, output.name
+    learns = learner.goal == "learn" and learner.record.n >= chain.needed
+    errors = chain.expected_errors(target) if learns else None
     failed = [t for t in trials if name in t.results and name not in t.values]
     return Subject(
         belief,
@@ -69,13 +84,28 @@ def _subject(
         standing=f"The campaign {campaign.name!r} so far: {table.counted(trials)}.",
         remarks=(f"The response is {output.label}.", *_logged(inputs), *_leveled(inputs), *_constrained(inputs)),
         fixed=_fixed(inputs),
-        advice=_advice(chain, suggested),
+        advice=_advice(chain, suggested, target, errors),
         history=_course(chain, belief),
         corrections=_corrections(campaign.corrections),
         failed=_failed(setup, failed),
         unit=output.unit or "",
         box=None if inputs is None else inputs.box,
+        errors=None if errors is None else _error_course(errors, output.label),
     )
+
+
+def _error_course(errors: Errors, output: str) -> ErrorCourse:
+    """Errors as each fit expected them, fits of early versions aside, and as they are expected to become."""
+    f = errors.forecast
+    low, high = (end / f.now for end in f.interval())
+    past = [ErrorStep(n, error, low * error, high * error) for n, error in errors.course if n < f.observations]
+    last = f.more[-1]
+    about = 0.0 if errors.needed is None or errors.reached or errors.needed[1] > last else 1.2 * errors.needed[1]
+    reach = min(max(float(errors.batch), 0.5 * f.observations, about), last)
+    more = np.unique(np.round(np.geomspace(1.0, max(reach, 1.0), _AHEAD))).tolist() if reach else []
+    ahead = [ErrorStep(f.observations + int(n), f.after(n), *f.interval(n)) for n in more]
+    now = ErrorStep(f.observations, f.now, *f.interval())
+    return ErrorCourse((*past, now), tuple(ahead), errors.target, output, errors.unit or "")
 
 
 def _failed(setup: Setup, trials: Sequence[Trial]) -> Table | None:
@@ -126,13 +156,13 @@ def _suggested(ahead: Chain, n: int, notes_of: NotesOf) -> Suggestions:
     return Suggestions(ahead.setup.coordinates(values), nats, Points(values, columns, notes=notes))
 
 
-def _advice(chain: BeliefChain, suggested: Suggestions) -> tuple[str, ...]:
+def _advice(chain: BeliefChain, suggested: Suggestions, target: float | None, errors: Errors | None) -> tuple[str, ...]:
     """Whether to go on, where the first suggestion is the best experiment there is."""
     if chain.learner.acquisition not in ("bald", "information") or not np.isfinite(suggested.nats[:1]).any():
         return ()
     if chain.setup.outputs.only is None:  # the suggestions are for others, too, so the best for this one is another
-        return _CHOSEN[chain.setup.outputs.choose], str(chain.advice())
-    return (str(advise(float(suggested.nats[0]), *chain.subspace, chain.expected_errors())),)
+        return _CHOSEN[chain.setup.outputs.choose], str(chain.advice(target))
+    return (str(advise(float(suggested.nats[0]), *chain.subspace, errors or chain.expected_errors(target))),)
 
 
 _CHOSEN = {
@@ -173,7 +203,7 @@ def _constrained(inputs: InputList | None) -> tuple[str, ...]:
     if inputs is None or not inputs.constraints:
         return ()
     return (
-        f"Proposals satisfy {'; '.join(str(constraint) for constraint in inputs.constraints)}.",
+        f"Proposals satisfy {'; '.join(map(inputs.shown, inputs.constraints))}.",
         "Sobol indices and effects are over the whole box, constraints aside: they need inputs that vary freely.",
     )
 
@@ -194,7 +224,7 @@ def _inputs(setup: Setup) -> Table:
         return Table(("input", "what it is"), rows, f"{counted(len(rows), 'input')} of the pool.")
     rows = tuple((item.label, _described(item)) for item in setup.inputs.items)
     caption = f"{counted(len(rows), 'input')} of the campaign."
-    held = tuple(("constraint", str(constraint)) for constraint in setup.inputs.constraints)
+    held = tuple(("constraint", setup.inputs.shown(constraint)) for constraint in setup.inputs.constraints)
     return Table(("input", "what it is"), rows + held, caption)
 
 

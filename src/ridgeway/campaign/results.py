@@ -65,6 +65,7 @@ def experiments(sheet: Sheet, setup: Setup, outside: bool) -> list[Result]:
     header = columns(sheet, setup, asked=False)
     at = _value_columns(sheet, header, setup)
     _check_inputs(sheet, header, setup)
+    _check_rows(sheet)
     found = []
     for i in range(len(sheet.rows)):
         values = {name: sheet.number(i, column) for name, column in at.items()}
@@ -115,9 +116,10 @@ def moved(result: Result, trial: Trial, setup: Setup, outside: bool) -> Array | 
 def _warn_broken(where: str, x: Array, setup: Setup) -> None:
     """Say so where an experiment was made against a constraint: it is data all the same."""
     broken = None if setup.inputs is None else setup.inputs.broken(x)
-    if broken is not None:
+    if setup.inputs is not None and broken is not None:
         warnings.warn(
-            f"{where} breaks the constraint '{broken}'; it is kept as data, and proposals keep to the constraint",
+            f"{where} breaks the constraint '{setup.inputs.shown(broken)}'; it is kept as data, and proposals keep to "
+            "the constraint",
             RidgewayWarning,
             stacklevel=4,
         )
@@ -125,8 +127,8 @@ def _warn_broken(where: str, x: Array, setup: Setup) -> None:
 
 def points(sheet: Sheet, setup: Setup) -> Array:
     """The inputs of each row, ``(n, k)``, for predictions."""
-    header = columns(sheet, setup, asked=False)
-    _check_inputs(sheet, header, setup)
+    header = point_columns(sheet, setup)
+    _check_rows(sheet)
     rows = []
     for i in range(len(sheet.rows)):
         x = _row(sheet, i, header, setup)
@@ -134,6 +136,13 @@ def points(sheet: Sheet, setup: Setup) -> Array:
         _check_complete(sheet, i, header, x, setup, outside=True)
         rows.append(x)
     return np.stack(rows)
+
+
+def point_columns(sheet: Sheet, setup: Setup) -> Columns:
+    """Which columns say the inputs of a point; one for each that varies is needed."""
+    header = columns(sheet, setup, asked=False)
+    _check_inputs(sheet, header, setup)
+    return header
 
 
 def settings(setup: Setup, inputs: Mapping[str, Any] | None) -> Array | None:
@@ -165,12 +174,16 @@ def finite(value: Any, name: str) -> float:
 
 
 def _check_inputs(sheet: Sheet, header: Columns, setup: Setup) -> None:
-    """Raise unless there are rows, with a column for every input that varies."""
+    """Raise unless there is a column for every input that varies."""
     there = set(_places(header))
-    missing = [name for j, name in enumerate(setup.names) if j not in there and _varies(setup, j)]
+    words = {j: levels.name for levels in setup.levels for j in levels.places}
+    missing = [words.get(j, name) for j, name in enumerate(setup.names) if j not in there and _varies(setup, j)]
     if missing:
         hint = near(missing[0], sheet.columns)
         raise CampaignError(f"{sheet.source} has no column {missing[0]!r}, which is an input of this campaign{hint}")
+
+
+def _check_rows(sheet: Sheet) -> None:
     if not sheet.rows:
         raise CampaignError(f"{sheet.source} has no rows below its column names")
 

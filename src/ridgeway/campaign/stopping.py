@@ -171,7 +171,7 @@ def about_directions(degrees: float | None, k: int = 2) -> list[str]:
     """How well ``k`` directions are known, in a sentence; none where there is no subspace to find."""
     if degrees is None:
         return []
-    these = "direction is" if k == 1 else "directions are"
+    these = "direction is" if k <= 1 else "directions are"  # none that was found may be one
     return [f"The {these} {subspace.level(degrees)} (typically off by {subspace.degrees(degrees)})."]
 
 

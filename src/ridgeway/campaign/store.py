@@ -363,6 +363,11 @@ class Store:
             )
         )
 
+    def next_group(self, connection: Connection) -> int:
+        """A number for entries of the history that belong together, which no entries before them have."""
+        last = connection.execute(select(func.max(schema.corrections.c.id))).scalar_one()
+        return int(last or 0) + 1
+
     def check_budget(self, connection: Connection, more: int, budget: int | None) -> None:
         """Raise if so many more trials would be too many."""
         table = schema.trials

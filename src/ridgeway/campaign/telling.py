@@ -60,7 +60,10 @@ def targets(outputs: OutputList, target: Given | None, output: str | None = None
         return {}
     named = target if output is None or isinstance(target, Mapping) else {output: target}
     found = {name: results.finite(one, "target_error") for name, one in outputs.named(named, "target_error").items()}
-    for one in found.values():
+    for name, one in found.items():
         if one <= 0.0:
             raise CampaignError(f"target_error must be above 0, got {one:g}")
+        goal = outputs.one(name).goal
+        if goal != "learn":
+            raise CampaignError(f"target_error is for a campaign that learns, and the goal of this one is to {goal}")
     return found

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from ridgeway.campaign.corrections import changes
+from ridgeway.campaign.corrections import changes, moment
 from ridgeway.campaign.measurement import Measurement, Measurements, values
 from ridgeway.campaign.results import Result, finite, moved
 from ridgeway.campaign.setup import Setup
@@ -87,9 +87,11 @@ def tell(
         if against is not None and why is None:
             raise CampaignError(_contradiction(against, setup))
         store.take(connection, [_outcome(found) for found in news if found.new])
+        several = sum(max(len(found.changed), 1) for found in news if found.corrects) > 1
+        group = store.next_group(connection) if several else None
         for found in news:
             if found.corrects:
-                _replace(store, connection, found.trial, found.changed, found.x, why or "")
+                _replace(store, connection, found.trial, found.changed, found.x, why or "", group)
             if found.notes and (found.corrects or found.known):
                 _note(store, connection, found.trial, found.notes, why)
         return _told(news, pending)
@@ -116,8 +118,9 @@ def _told(news: Sequence[_News], pending: int) -> Told:
 def _news(row: Result, trial: Trial, setup: Setup, outside: bool) -> _News:
     """What is new about a trial; of one that was abandoned nothing can be."""
     if trial.state == "abandoned":
+        when = _moment(trial.settled_at, trial.settled_by)
         raise CampaignError(
-            f"{row.where}: trial {trial.id} was abandoned on {_when(trial)} ({trial.reason}); "
+            f"{row.where}: trial {trial.id} was abandoned on {when} ({trial.reason}); "
             "if it was made all the same, add it with `attach`"
         )
     results = dict(row.results)
@@ -150,7 +153,7 @@ def _contradiction(news: _News, setup: Setup) -> str:
     row, trial, x = news.row, news.trial, news.x
     name, new = next(iter(news.changed.items()), (next(iter(trial.results)), None))
     there, word = trial.results[name], setup.outputs.word(name)
-    when = f"{there.at} by {there.by}".replace("T", " ", 1)
+    when = _moment(there.at, there.by)
     text, advice = f"has its result since {when}", "if the first was wrong, change it with"
     if new is not None:
         got = "a failure" if new.value is None else _with_sigma(new.value, row.results[name].sigma)
@@ -172,8 +175,8 @@ def _with_sigma(value: float | None, sigma: float | None) -> str:
     return f"{value:g}" if sigma is None else f"{value:g} (sigma {sigma:g})"
 
 
-def _when(trial: Trial) -> str:
-    return f"{trial.settled_at} by {trial.settled_by}".replace("T", " ", 1)
+def _moment(at: str | None, by: str | None) -> str:
+    return f"{moment(at) if at else 'some day'} by {by or 'somebody'}"
 
 
 def _same(a: float | None, b: float | None) -> bool:
@@ -275,16 +278,26 @@ def correct(store: Store, setup: Setup, number: int, right: Correction, reason: 
             for name, new in right.results(trial).items()
             if (new.value, new.sigma) != (there[name].value, there[name].sigma)
         }
+        group = store.next_group(connection) if len(changed) > 1 else None
         if x is not None or changed:
-            _replace(store, connection, trial, changed, x, reason)
+            _replace(store, connection, trial, changed, x, reason, group)
 
     store.update([number], change)
 
 
 def _replace(
-    store: Store, connection: Connection, trial: Trial, changed: Measurements, x: Array | None, why: str
+    store: Store,
+    connection: Connection,
+    trial: Trial,
+    changed: Measurements,
+    x: Array | None,
+    why: str,
+    group: int | None,
 ) -> None:
-    """Other results, or other inputs, of a trial that has them; the old ones go to the history."""
+    """Other results, or other inputs, of a trial that has them; the old ones go to the history.
+
+    Entries of one ``group`` were corrected together, and are taken back together.
+    """
     merged = {**trial.results, **changed}
     state = trial.state if trial.state in ("asked", *OBSERVED) else "told"
     state = state if values(merged) or state == "asked" else "failed"
@@ -293,7 +306,7 @@ def _replace(
         columns["reason"] = why
     elif all(found.value is not None for found in merged.values()):
         columns["reason"] = None
-    before: dict[str, Any] = {}
+    before: dict[str, Any] = {"reason": trial.reason} if columns.get("reason", trial.reason) != trial.reason else {}
     after: dict[str, Any] = {}
     if x is not None:
         moved_to = np.flatnonzero(x != trial.x).tolist()
@@ -301,13 +314,14 @@ def _replace(
         after["inputs"] = {trial.names[j]: float(x[j]) for j in moved_to}
         asked = trial.x if trial.proposed is None and trial.asked_at is not None else trial.proposed
         columns |= {"inputs": pack(x), "proposed": None if asked is None else pack(asked)}
-    # One entry for each result, so that each can be read, and taken back, by itself.
+    # One entry for each result, so that each can be read by itself.
     entries: list[tuple[str, Measurement | None]] = [*changed.items()] or [(trial.outputs[0], None)]
     for name, new in entries:
         old = trial.results.get(name)
         own = {"output": store.setup.outputs.place(name), "name": store.setup.outputs.word(name)}
         before |= {"state": trial.state} | ({} if new is None or old is None else {**own, **_entry(old)})
         after |= {"state": state} | ({} if new is None else {**own, **_entry(new)})
+        after |= {} if group is None else {"group": group}
         store.log(connection, trial, "corrected", before, after, why)
         before, after = {}, {}
     # A value where there was none comes last, so that the observations before it stay as they are.

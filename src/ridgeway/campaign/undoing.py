@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from ridgeway.campaign import corrections
 from ridgeway.campaign.changes import Change
+from ridgeway.campaign.logbook import listed
 from ridgeway.campaign.measurement import Measurement
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.store import Outcome, Store
@@ -22,17 +23,29 @@ def undo(store: Store, setup: Setup, reason: str) -> tuple[str, Setup]:
     """Take back the last change that still stands; what it was, in words, and the setup after it."""
     with store.writing() as connection:
         last = _last(store.corrections_in(connection))
-        if last is None:
+        if not last:
             raise CampaignError("there is nothing to undo: neither the campaign nor a result was changed")
-        if last["kind"] == "changed":
-            return _undo_change(store, connection, setup, last, reason)
-        trial = next(t for t in store.snapshot_in(connection, fits=False).trials if t.id == last["trial"])
-        _undo_correction(store, connection, trial, last, reason)
-        return f"trial {trial.id}: {corrections.what(last)}", setup
+        if last[0]["kind"] == "changed":
+            return _undo_change(store, connection, setup, last[0], reason)
+        for entry in reversed(last):  # each leaves the trial as the one before it found it
+            trial = next(t for t in store.snapshot_in(connection, fits=False).trials if t.id == entry["trial"])
+            _undo_correction(store, connection, trial, entry, reason)
+        return _said(last), setup
 
 
-def _last(entries: list[Entry]) -> Entry | None:
-    """The last change that still stands: each undo took back the last one of its time."""
+def _said(entries: list[Entry]) -> str:
+    """Corrections that were made together, in words."""
+    trials = list(dict.fromkeys(entry["trial"] for entry in entries))
+    if len(trials) > 1:
+        return f"the corrections of trials {listed(trials)}"
+    return f"trial {trials[0]}: {', '.join(corrections.what(entry) for entry in entries)}"
+
+
+def _last(entries: list[Entry]) -> list[Entry]:
+    """The last change that still stands, or corrections that were made together, in their order.
+
+    Each undo took back the last one of its time.
+    """
     standing: list[Entry] = []
     for entry in entries:
         if entry["kind"] in ("changed", "corrected"):
@@ -41,7 +54,8 @@ def _last(entries: list[Entry]) -> Entry | None:
             standing.pop()
         elif entry["kind"] == "reopened":  # with its outcome, corrections of it have gone
             standing = [e for e in standing if not _is_of(e, entry)]
-    return standing[-1] if standing else None
+    group = standing[-1]["after"].get("group") if standing else None
+    return standing[-1:] if group is None else [e for e in standing if e["after"].get("group") == group]
 
 
 def _is_of(entry: Entry, reopened: Entry) -> bool:
@@ -91,8 +105,8 @@ def _check_alike(trials: tuple[Trial, ...], width: int, what: str) -> None:
 def _undo_correction(store: Store, connection: Connection, trial: Trial, entry: Entry, reason: str) -> None:
     before, after = entry["before"], entry["after"]
     columns: dict[str, Any] = {"state": before["state"]} if "state" in before else {}
-    if before.get("state") == "failed":
-        columns["reason"] = "failed"
+    if "reason" in before or before.get("state") == "failed":
+        columns["reason"] = before.get("reason", "failed")  # early versions did not keep it
     if "inputs" in before:
         x = trial.x.copy()
         for name, value in before["inputs"].items():

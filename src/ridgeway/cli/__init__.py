@@ -7,7 +7,9 @@ what and what to do), 2 the command itself cannot be understood.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 import warnings
 from typing import Any
 
@@ -70,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (CampaignError, ValueError, TypeError, OSError, ImportError, NumericalError) as error:
-        print(f"ridgeway: {visible(' '.join(str(error).split()))}", file=sys.stderr)
+        _say(str(error))
         sys.exit(1)
 
 
@@ -78,7 +80,16 @@ def _show_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
 ) -> None:
     """A warning as a line on stderr; where in the program it came from helps nobody who runs a command."""
-    print(f"ridgeway: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
+    _say(f"warning: {message}")
+
+
+def _say(message: str) -> None:
+    """A sentence on the standard error: one line, in a terminal as many as it takes, broken between words."""
+    line = f"ridgeway: {visible(' '.join(message.split()))}"
+    if sys.stderr.isatty():
+        width = max(20, shutil.get_terminal_size().columns - 1)
+        line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    print(line, file=sys.stderr)
 
 
 __all__ = ["app", "main"]

@@ -37,7 +37,9 @@ Why = Annotated[str, typer.Option("--reason", "-r", help="Why; kept in the log."
 
 def change(
     range_: Annotated[Text, typer.Option("--range", help="'name lower upper': other ends of an input.")] = None,
-    hold: Annotated[Text, typer.Option("--hold", help="'name value': the same in all further proposals.")] = None,
+    hold: Annotated[
+        Text, typer.Option("--hold", help="'name value': the same in all further proposals; of a category a level.")
+    ] = None,
     release: Annotated[Text, typer.Option("--release", help="An input that was held varies again.")] = None,
     add: Annotated[Text, typer.Option("--add", help="A new input, as for init --input; needs --value.")] = None,
     value: Annotated[Text, typer.Option("--value", help="What the new input was in all trials so far.")] = None,
@@ -62,6 +64,8 @@ def change(
       ridgeway change --add 'pressure 1 5 bar' --value 1 \\
           --reason 'a new valve'
       ridgeway change --hold 'rate 0.5' --reason 'a leak'
+      ridgeway change --hold 'solvent water' \\
+          --reason 'the rest is sold out'
       ridgeway change --rename 'rate flow' --reason 'clearer'
       ridgeway change --add-output 'cost [EUR]' \\
           --reason 'now we weigh it'
@@ -82,6 +86,8 @@ def change(
     chosen = [(text, make) for text, make in given.values() if text is not None]
     if len(chosen) != 1:
         raise CampaignError(f"change one thing at a time: give one of {', '.join(given)}")
+    if not reason.strip():
+        raise CampaignError("--reason must say why, such as --reason 'a new oven': it is kept in the log")
     if value is not None and add is None:
         raise CampaignError("--value goes with --add: what the new input was in the trials so far")
     campaign = opened(where, name)
@@ -121,7 +127,7 @@ def log(
     check_new(output, force)
     rows = logbook.rows(opened(where, name).log)
     if output is None:
-        show(list(logbook.HEAD), rows, shape, 2)
+        show(list(logbook.HEAD), rows, shape, 3)
     else:
         sheets.write(Path(output), list(logbook.HEAD), rows)
         say(f"{len(rows)} rows written to {output}.")
@@ -156,7 +162,8 @@ def _range(campaign: Campaign, text: str, reason: str) -> None:
 
 def _hold(campaign: Campaign, text: str, reason: str) -> None:
     name, value = _split(text, "--hold", "name value")
-    campaign.hold(name, _number(value, "--hold", text), reason)
+    leveled = [levels.name for levels in campaign.setup.levels]
+    campaign.hold(name, value if name in leveled else _number(value, "--hold", text), reason)
 
 
 def _number(word: str, option: str, text: str) -> float:

@@ -47,6 +47,10 @@ Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write to this .csv, .xlsx, .parquet or .json file.")
 ]
 Of = Annotated[str | None, typer.Option("--of", help="Which output, where there are several.")]
+Target = Annotated[
+    list[str] | None,
+    typer.Option("--target-error", help="An error of predictions that is small enough, 'cost=0.5' of several outputs."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
 Outside = Annotated[bool, typer.Option("--outside", help="Allow inputs outside their range.")]
 Encoding = Annotated[str | None, typer.Option("--encoding", help="Of a CSV file that is not UTF-8, e.g. cp1252.")]

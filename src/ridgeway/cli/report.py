@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ridgeway.cli import numbers
-from ridgeway.cli.common import DEFAULT, Force, Name, Where, check_new, opened, say, shown_progress
+from ridgeway.cli.common import DEFAULT, Force, Name, Target, Where, check_new, opened, say, shown_progress
 from ridgeway.errors import CampaignError
 
 _MARK = '<meta name="generator" content="Ridgeway">'
@@ -23,6 +23,7 @@ def report(
         int, typer.Option("--next", help="How many next experiments to show.", **numbers.whole(0))
     ] = 4,
     title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
+    target: Target = None,
     force: Force = False,
     where: Where = DEFAULT,
     name: Name = None,
@@ -35,6 +36,7 @@ def report(
     Examples:
       ridgeway report -o report.html
       ridgeway report --next 5 --title 'Kiln 3'
+      ridgeway report --target-error 0.5
     """
     if output.suffix.lower() not in (".html", ".htm"):
         raise CampaignError(f"a report is a web page: let the name end in .html, got {output}")
@@ -43,7 +45,7 @@ def report(
     check_new(output, force or _is_report(output))
     campaign = opened(where, name)
     with shown_progress(campaign):
-        campaign.report(output, title, suggestions)
+        campaign.report(output, title, suggestions, numbers.by_name(target, "--target-error"))
     say(f"Report written to {output}: open it in a browser.")
 
 

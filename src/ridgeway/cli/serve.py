@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from ridgeway.campaign import telling
 from ridgeway.cli import numbers
-from ridgeway.cli.common import DEFAULT, Name, Where, opened, say
+from ridgeway.cli.common import DEFAULT, Name, Target, Where, opened, say
 from ridgeway.cli.signals import Signals
 from ridgeway.errors import CampaignError
 
@@ -16,6 +17,7 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="0 for any that is free.", **numbers.whole(0))] = 8765,
     read_only: Annotated[bool, typer.Option("--read-only", help="The page shows all and takes nothing.")] = False,
+    target: Target = None,
     where: Where = DEFAULT,
     name: Name = None,
 ) -> None:
@@ -27,6 +29,7 @@ def serve(
     Examples:
       ridgeway serve
       ridgeway serve --port 9000 --read-only
+      ridgeway serve --target-error 0.5
     """
     try:
         from ridgeway.serve.server import Server
@@ -35,7 +38,8 @@ def serve(
     if port > 65535:
         raise CampaignError(f"--port must be at most 65535, got {port}")
     campaign = opened(where, name)
-    server = Server(campaign, host, port, read_only)
+    targets = telling.targets(campaign.setup.outputs, numbers.by_name(target, "--target-error"))
+    server = Server(campaign, host, port, read_only, targets or None)
     rights = "see" if read_only else "see and change"
     if server.is_open:
         say(

@@ -28,7 +28,7 @@ def init(
         Texts | None, typer.Option("--constraint", help="'A + B + C = 1' or '2 A - B <= 3': holds for every proposal.")
     ] = None,
     fixed: Annotated[Texts | None, typer.Option("--fixed", help="'name value [unit]': never varied.")] = None,
-    table: Annotated[Path | None, typer.Option("--inputs", help="A sheet with name, lower, upper, ...")] = None,
+    tables: Annotated[list[Path] | None, typer.Option("--inputs", help="A sheet with name, lower, upper, ...")] = None,
     pool: Annotated[
         Path | None,
         typer.Option("--pool", help="A sheet of candidates to choose from, or Parquet files: 'points/*.parquet'."),
@@ -85,8 +85,11 @@ def init(
           --input 'C 0 1 step=0.05' \\
           --constraint 'A + B + C = 1'
     """
+    _check_file(plan, "the first argument names a plan")
+    for table in tables or ():
+        _check_file(table, "--inputs names a sheet")
     start = from_toml(plan, encoding) if plan is not None else Plan(encoding=encoding)
-    items = [*start.inputs, *(from_table(table, encoding) if table is not None else ())]
+    items = [*start.inputs, *(item for table in tables or () for item in from_table(table, encoding))]
     items += [from_words(text) for text in inputs or ()] + [from_words(text, True) for text in fixed or ()]
     given = {
         "directions": _directions(directions),
@@ -140,6 +143,17 @@ def _outputs(start: Plan, name: str | None, unit: str | None, several: Texts | N
     if len(start.outputs) > 1:
         raise CampaignError("the plan has several outputs: give them there, or --output once for each")
     return (replace(start.outputs[0], name=name or start.outputs[0].name, unit=unit or start.outputs[0].unit),)
+
+
+def _check_file(path: Path | None, what: str) -> None:
+    """Refuse an input in the place of a file that has one in each of its rows, and say where it goes."""
+    if path is None or path.exists():
+        return
+    try:
+        from_words(str(path))
+    except (CampaignError, ValueError):
+        return  # a file that is not there
+    raise CampaignError(f"{what}, and {str(path)!r} is an input: give it with --input, once for each input")
 
 
 def _directions(text: str | None) -> int | str | None:

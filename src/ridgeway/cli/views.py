@@ -241,20 +241,29 @@ def score(
 ) -> None:
     """Rank the points of a file by the information an experiment there would give, in nats: of all outputs, weighed.
 
+    A Parquet file is read some rows at a time, however large it is.
+
     \b
     Example:
       ridgeway score pool.parquet --top 10
     """
     check_new(output, force)
     check_comma(comma, output, shape)
-    campaign, sheet = opened(where, name), sheets.read(file, encoding)
-    values = results.points(sheet, campaign.setup)
-    with shown_progress(campaign):
-        nats = campaign.score(values)
-    order = (-nats).argsort(kind="stable")[:top].tolist()
+    campaign = opened(where, name)
+    if file.suffix == ".parquet":
+        with shown_progress(campaign):
+            lines, values, nats = bulk.best_scores(campaign, file, top)
+    else:
+        sheet = sheets.read(file, encoding)
+        values = results.points(sheet, campaign.setup)
+        with shown_progress(campaign):
+            nats = campaign.score(values)
+        order = (-nats).argsort(kind="stable")[:top]
+        lines, values, nats = [sheet.lines[i] for i in order.tolist()], values[order], nats[order]
     labels = campaign.setup.columns
     columns = [*note_names(labels, ["row"]), *labels, *note_names(labels, ["nats"])]
-    rows = [[sheet.lines[i], *campaign.setup.cells(values[i]), float(nats[i])] for i in order]
+    cells = zip(lines, values, nats.tolist(), strict=True)
+    rows = [[line, *campaign.setup.cells(x), found] for line, x, found in cells]
     _deliver(columns, rows, output, comma, shape)
 
 
@@ -335,6 +344,7 @@ def _wrapped(text: str) -> list[str]:
 
     width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
     whole = text.replace(" %", "\xa0%").replace(" [", "\xa0[")  # a number and its sign, a name and its unit
+    whole = whole.replace("ridgeway ", "ridgeway\xa0")  # a command to be typed
     return [line.replace("\xa0", " ") for line in textwrap.wrap(whole, width)]
 
 

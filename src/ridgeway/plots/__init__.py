@@ -9,6 +9,7 @@
 """
 
 from ridgeway.plots.averages import distribution, effect, sensitivity
+from ridgeway.plots.error_course import errors
 from ridgeway.plots.information import information
 from ridgeway.plots.inputs import importance, weights
 from ridgeway.plots.response import contour, pairs, response, surface
@@ -24,6 +25,7 @@ __all__ = [
     "dimensions",
     "distribution",
     "effect",
+    "errors",
     "importance",
     "information",
     "left_out",

@@ -24,7 +24,9 @@ from ridgeway.report.warnings import FEW
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
+    from ridgeway.plots.error_course import ErrorCourse
 
+ERRORS = "errors"  # the picture of the error of predictions
 _SHOWN_DIRECTIONS = 4
 _COLUMNS = 8  # inputs in the table of observations
 _ROWS = 1000  # observations in it
@@ -155,6 +157,7 @@ def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUnc
             coverage,
             lambda: _coverage_table(found),
         ),
+        *([] if subject.errors is None else [_error_course(subject.errors)]),
         picture(
             "subspace",
             "The directions over the campaign",
@@ -164,6 +167,23 @@ def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUnc
         ),
     )
     return Section("trust", "How sure it is", "Whether predictions and directions can be relied on.", shown)
+
+
+def _error_course(course: ErrorCourse) -> Picture:
+    """The error of predictions over a campaign."""
+    steps = (*course.past, *course.ahead)
+    rows = tuple((str(s.n), number(s.error, 3), number(s.low, 2), number(s.high, 2)) for s in steps)
+    of = f" of {course.output}"
+    target = "" if course.target is None else f"{number(course.target)} {course.unit}".strip()
+    wanted = f" The dashed line is the error that is wanted, {target}." if target else ""
+    return picture(
+        ERRORS,
+        "The error of predictions",
+        f"How far a prediction{of} is typically off, noise not included, as each fit expected it; dotted is what is "
+        f"expected of further experiments. The band holds the error in four of five cases.{wanted}",
+        lambda: plots.errors(course),
+        lambda: Table(("observations", "typical error", "10 %", "90 %"), rows, f"Typical error{of}."),
+    )
 
 
 def _unchecked(found: Facts) -> str:

@@ -20,6 +20,7 @@ from ridgeway.spaces.box import Box
 
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty
+    from ridgeway.plots.error_course import ErrorCourse
 
 _COLUMNS = 8  # inputs of a failed experiment that are shown
 NONE_ASKED, EXHAUSTED = "none were asked for", "the pool is exhausted"
@@ -47,6 +48,7 @@ class Subject:
     failed: Table | None = None  # experiments that gave no value, with the reasons
     unit: str = ""  # of the output
     box: Box | None = None  # what averages are over; by default the belief's
+    errors: ErrorCourse | None = None  # how the error of predictions fell and is expected to fall
 
     @property
     def D(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ridgeway.campaign.campaign import Campaign
+from ridgeway.campaign.logbook import listed
 from ridgeway.campaign.outputs import OutputList
 from ridgeway.campaign.store import acting_for
 from ridgeway.campaign.trial import Trial
@@ -13,6 +14,7 @@ from ridgeway.errors import CampaignError
 from ridgeway.serve.said import Said
 
 Answer = dict[str, Any]
+_FEW = 4  # trials that are named one by one
 _MISTAKE = "entered by mistake"
 
 
@@ -137,4 +139,6 @@ def _trial(campaign: Campaign, number: int) -> Trial:
 def _trials(numbers: list[int]) -> str:
     if len(numbers) == 1:
         return f"Trial {numbers[0]} is"
+    if len(numbers) > _FEW:
+        return f"Trials {listed(numbers)} are"
     return f"Trials {', '.join(map(str, numbers[:-1]))} and {numbers[-1]} are"

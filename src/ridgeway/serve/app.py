@@ -121,7 +121,7 @@ def application(desk: Desk) -> Starlette:
 
 
 def _refusal(request: Request, error: Exception) -> Response:
-    status = 503 if isinstance(error, UnreachableError) else 403 if isinstance(error, ReadOnlyError) else 409
+    status = 403 if isinstance(error, ReadOnlyError) else 503 if isinstance(error, UnreachableError) else 409
     return _error(status, str(error))
 
 

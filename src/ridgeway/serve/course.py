@@ -13,12 +13,13 @@ from ridgeway.campaign.belief_chain import observed
 from ridgeway.campaign.outputs import Output
 from ridgeway.campaign.trial import Trial
 from ridgeway.plots.theme import BLUE, figure
-from ridgeway.report.content import Section, picture
+from ridgeway.report.content import Picture, Section, picture
 
 
-def course(output: Output, trials: Sequence[Trial]) -> Section:
-    """Two pictures that need no fit."""
+def course(output: Output, trials: Sequence[Trial], further: Sequence[Picture] = ()) -> Section:
+    """Two pictures that need no fit, and ``further`` ones."""
     drawn = (
+        *further,
         picture("outcomes", "Outcomes", "Each outcome, in the order they came.", lambda: _outcomes(output, trials)),
         picture(
             "expected",

@@ -233,7 +233,8 @@
     $("some").textContent = results.length === 0 ? "There are none yet."
       : results.length < state.settled ? `The latest ${results.length} of ${state.settled}; the file has all.` : "The latest first.";
     const names = ["trial", ...outputs.map(({ label }) => label), "", "remarks", ...columns, "when", "by"];
-    $("head").replaceChildren(...names.map((name) => Object.assign(element("th", name), { scope: "col" })));
+    const left = names.indexOf("remarks", outputs.length + 2); // after the results, one of which may have this name
+    $("head").replaceChildren(...names.map((name, i) => Object.assign(element("th", name, i === left ? "words" : undefined), { scope: "col" })));
     $("rows").replaceChildren(...results.map((row) => {
       const line = element("tr", undefined, row.state);
       const head = Object.assign(element("th", String(row.trial)), { scope: "row" });

@@ -7,7 +7,7 @@ import errno
 import ipaddress
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 import uvicorn
@@ -26,10 +26,17 @@ _CONNECTIONS = 500  # at a time; beyond these the answer is that there are too m
 
 
 class Server:
-    """A campaign as a page; its port is taken as soon as it is made."""
+    """A campaign as a page; its port is taken as soon as it is made. ``targets`` are errors that are small enough."""
 
-    def __init__(self, campaign: Campaign, host: str = "127.0.0.1", port: int = 8765, read_only: bool = False) -> None:
-        self._campaign, self._host, self._read_only = campaign, host, read_only
+    def __init__(
+        self,
+        campaign: Campaign,
+        host: str = "127.0.0.1",
+        port: int = 8765,
+        read_only: bool = False,
+        targets: Mapping[str, float] | None = None,
+    ) -> None:
+        self._campaign, self._host, self._read_only, self._targets = campaign, host, read_only, targets
         self._socket = _bound(host, port)
         self.port: int = self._socket.getsockname()[1]
         self._keys = Keys()
@@ -72,7 +79,7 @@ class Server:
 
     async def _serve(self) -> None:
         board, worker = Board(), Worker(self._campaign.place, self._campaign.name)
-        watch = Watch(self._campaign, board, worker)
+        watch = Watch(self._campaign, board, worker, self._targets)
         desk = Desk(board, watch, worker, self._keys, self._read_only, Assets())
         doors = Doors(frozenset(self._names()), self.port, numbers=self.is_open)
         gate = Gate(application(desk), self._keys, doors, self._read_only)

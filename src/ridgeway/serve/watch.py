@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,8 +22,10 @@ _DEATHS = 2  # of the worker over the same data, after which others are waited f
 class Watch:
     """Brings state and report up to date; :meth:`run` until it is cancelled."""
 
-    def __init__(self, campaign: Campaign, board: Board, worker: Worker) -> None:
-        self.campaign = campaign
+    def __init__(
+        self, campaign: Campaign, board: Board, worker: Worker, targets: Mapping[str, float] | None = None
+    ) -> None:
+        self.campaign, self._targets = campaign, targets
         self._board, self._worker = board, worker
         self._period = _SERVER if "://" in campaign.where else _FILE
         self._shown = self._reported = ""
@@ -77,7 +80,7 @@ class Watch:
     async def _make_report(self, version: Version) -> None:
         self._board.note("computing", "Computing what the results say …")
         try:
-            made = await self._worker.call("report")
+            made = await self._worker.call("report", targets=self._targets)
             self._reported = made.pop("version")
             self._board.pin("report", self._reported, made)
             self._board.note("report", "")

@@ -29,8 +29,9 @@ _LEFT_OUT = ("next", "data", "reproduce")  # sections of the report that a live 
 def report(campaign: Campaign, job: Job) -> Job:
     """The report of what is known now, in parts, with advice; a new fit is kept for everybody."""
     version = campaign.version().outcomes  # before the data are read: newer data at worst are reported once more
-    advice = campaign.should_stop()
-    found = [_of_output(campaign, subject) for subject in campaign.report_subjects(suggestions=0)]
+    advice = campaign.should_stop(job.get("targets"))
+    subjects = campaign.report_subjects(suggestions=0, target_error=job.get("targets"))
+    found = [_of_output(campaign, subject) for subject in subjects]
     return {"version": version, "advice": str(advice), "stop": bool(advice), "outputs": found}
 
 
@@ -38,11 +39,14 @@ def _of_output(campaign: Campaign, subject: Subject) -> Job:
     """What is known of one output."""
     from ridgeway import report as reports
     from ridgeway.report.page import parts
+    from ridgeway.report.sections import ERRORS
     from ridgeway.serve.course import course
 
     output, content = campaign.setup.outputs.one(subject.output), reports.content(subject, title=campaign.name)
     sections = [section for section in content.sections if section.key not in _LEFT_OUT]
-    content = replace(content, sections=(course(output, campaign.all_trials()), *sections))
+    errors = [one for section in sections for one in section.pictures if one.key == ERRORS]  # it stands further up here
+    rest = [replace(s, pictures=tuple(p for p in s.pictures if p.key != ERRORS)) for s in sections]
+    content = replace(content, sections=(course(output, campaign.all_trials(), errors), *rest))
     return {"label": output.label, **asdict(parts(content))}
 
 

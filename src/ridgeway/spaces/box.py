@@ -38,7 +38,8 @@ class Box:
     ``constraints`` are texts such as ``"A + B + C = 1"`` or ``"2 A - B <= 3"``, with the names of the inputs (``x0``,
     ``x1``, ... where they have none). ``steps`` has a number for each input that only takes the values
     ``lower, lower + step, ...``, and ``None`` for the others. ``categories`` are groups of columns, by position or
-    name, of which exactly one is 1 and the others are 0. All points that a box gives satisfy all of these.
+    name, of which exactly one is 1 and the others are 0; a constraint may hold one of them at 1, or at 0. All points
+    that a box gives satisfy all of these.
 
     >>> box = Box([0.0, 20.0], [1.0, 80.0], names=["share", "temperature"], units=[None, "°C"])
     >>> box
@@ -87,11 +88,16 @@ class Box:
 
     def _check_constraints(self) -> None:
         """Raise where constraints leave nothing, and warn about those that change nothing."""
-        leveled = {self.called[j]: columns for columns in self.categories for j in columns}
         for constraint in self.constraints:
             for name, _ in constraint.terms:
-                if name in leveled:
-                    raise ValueError(f"constraint '{constraint}': {name!r} is a level of a category, not a number")
+                if name in self._leveled_names and self._level(constraint) is None:
+                    raise ValueError(
+                        f"constraint '{constraint}': {name!r} is a level of a category, which is 0 or 1, not a number"
+                    )
+        for columns, choices in zip(self.categories, self._choices, strict=True):
+            if not choices:
+                levels = ", ".join(self.called[j] for j in columns)
+                raise ValueError(f"constraints leave no level of a category: {levels}")
         if self.polytope is None:
             return
         for remark in self.remarks:
@@ -108,6 +114,28 @@ class Box:
     def called(self) -> tuple[str, ...]:
         """What a constraint calls each input: its name, or ``x0``, ``x1``, ..."""
         return _names.labels(self.names, self.D)
+
+    @cached_property
+    def _leveled_names(self) -> frozenset[str]:
+        return frozenset(self.called[j] for columns in self.categories for j in columns)
+
+    def _level(self, constraint: LinearConstraint) -> tuple[int, bool] | None:
+        """The column of a level that a constraint holds at 1 or at 0, and which of the two."""
+        name, weight = constraint.terms[0]
+        value = constraint.bound / weight
+        if len(constraint.terms) > 1 or not constraint.is_equality or value not in (0.0, 1.0):
+            return None
+        return (self.called.index(name), value == 1.0) if name in self._leveled_names else None
+
+    @cached_property
+    def _choices(self) -> tuple[tuple[int, ...], ...]:
+        """Of each category the columns of the levels that constraints allow."""
+        held = [level for level in map(self._level, self.constraints) if level is not None]
+
+        def is_allowed(j: int, columns: tuple[int, ...]) -> bool:
+            return all((i == j) == taken for i, taken in held if i == j or (taken and i in columns))
+
+        return tuple(tuple(j for j in columns if is_allowed(j, columns)) for columns in self.categories)
 
     @property
     def unconstrained(self) -> Box:
@@ -128,11 +156,12 @@ class Box:
 
     @cached_property
     def _polytope(self) -> tuple[Polytope | None, tuple[str, ...]]:
-        if not self.constraints:
+        about_numbers = [constraint for constraint in self.constraints if self._level(constraint) is None]
+        if not about_numbers:
             return None, ()
         from ridgeway.spaces.polytope import Polytope
 
-        return Polytope.of(self.constraints, self.called, self.lower, self.upper)
+        return Polytope.of(about_numbers, self.called, self.lower, self.upper)
 
     @cached_property
     def lattice(self) -> Lattice | None:
@@ -142,7 +171,7 @@ class Box:
         from ridgeway.spaces.lattice import Lattice
 
         steps = np.array([step or 0.0 for step in self.steps or (None,) * self.D])
-        return Lattice(self.lower, self.upper, steps, self.categories, self.polytope)
+        return Lattice(self.lower, self.upper, steps, self.categories, self.polytope, self._choices)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -218,7 +247,7 @@ class Box:
         if self.polytope is None:
             return self.latin_hypercube(n, rng)
         X = self._user(self.polytope.uniform(n, rng))
-        return X if self.lattice is None else self.lattice.with_levels(self._leveled(X))
+        return X if self.lattice is None else self.lattice.drawn_levels(X, X)
 
     def nearest(self, X: Array) -> Array:
         """The nearest point where the constraints hold to each of ``X (n, D)``; steps do not matter."""
@@ -274,14 +303,7 @@ class Box:
     def _allowed(self, V: Array) -> Array:
         """Points that may be proposed, for draws ``V`` in inputs scaled to [-1, 1]."""
         X = self._user(V)
-        return X if self.lattice is None else self.lattice.snapped(self._leveled(X))
-
-    def _leveled(self, X: Array) -> Array:
-        """Draws with one level of each category: the first of its columns, which is uniform, says which."""
-        for columns in self.categories:
-            level = np.minimum((X[:, columns[0]] * len(columns)).astype(int), len(columns) - 1)
-            X[:, columns] = np.eye(len(columns))[level]
-        return X
+        return X if self.lattice is None else self.lattice.snapped(self.lattice.drawn_levels(X, X))
 
     def _from_unit(self, U: Array) -> Array:
         return self._mean_of_ends(U) if self.lattice is None else self.lattice.from_unit(U)

@@ -30,6 +30,12 @@ class Lattice:
     steps: Array  # (D,) 0 where an input varies freely
     categories: tuple[tuple[int, ...], ...]  # columns of the levels of each
     polytope: Polytope | None = None  # in inputs scaled to [-1, 1]
+    allowed: tuple[tuple[int, ...], ...] | None = None  # of each category the levels that may be taken; None: all
+
+    @property
+    def choices(self) -> tuple[tuple[int, ...], ...]:
+        """Of each category the columns of the levels that may be taken."""
+        return self.categories if self.allowed is None else self.allowed
 
     @cached_property
     def stepped(self) -> Any:
@@ -55,16 +61,21 @@ class Lattice:
         X = (1.0 - U) * self.lower + U * self.upper
         k = np.minimum(np.floor(U * (self.counts + 1.0)), self.counts)
         X = np.clip(np.where(self.stepped, self._value(k), X), self.lower, self.upper)
-        for columns in self.categories:
-            level = np.minimum((U[:, columns[0]] * len(columns)).astype(int), len(columns) - 1)
-            X[:, columns] = np.eye(len(columns))[level]
+        return self.drawn_levels(X, U)
+
+    def drawn_levels(self, X: Array, U: Array) -> Array:
+        """``X (n, D)`` with a level of each category for draws ``U`` between 0 and 1, by its first column in them."""
+        for columns, choices in zip(self.categories, self.choices, strict=True):
+            level = np.minimum((U[:, columns[0]] * len(choices)).astype(int), len(choices) - 1)
+            X[:, columns] = np.asarray(choices)[level, None] == np.asarray(columns)
         return X
 
     def with_levels(self, X: Array) -> Array:
-        """``X (n, D)`` with the largest of each category's columns at 1 and the others at 0."""
+        """``X (n, D)`` with the largest of each category's columns that may be taken at 1 and the others at 0."""
         X = X.copy()
-        for columns in self.categories:
-            X[:, columns] = np.eye(len(columns))[np.argmax(X[:, columns], axis=1)]
+        for columns, choices in zip(self.categories, self.choices, strict=True):
+            level = np.argmax(X[:, choices], axis=1)
+            X[:, columns] = np.asarray(choices)[level, None] == np.asarray(columns)
         return X
 
     def rounded(self, X: Array) -> Array:
@@ -92,8 +103,8 @@ class Lattice:
         if self.polytope is not None:
             tied = np.flatnonzero(self.stepped & (np.abs(self.polytope.E).sum(axis=0) > 0.0))[:_SWAPPED].tolist()
             near += [self._moved(x, {i: 1.0, j: -1.0}) for i in tied for j in tied if i != j]
-        for columns in self.categories:
-            for j in columns:
+        for columns, choices in zip(self.categories, self.choices, strict=True):
+            for j in choices:
                 if x[j] == 0.0:
                     other = x.copy()
                     other[list(columns)], other[j] = 0.0, 1.0

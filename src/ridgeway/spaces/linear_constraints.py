@@ -227,7 +227,8 @@ def _unknown(name: str, names: Sequence[str]) -> str:
 def _term(name: str, weight: float, first: bool) -> str:
     sign = "-" if weight < 0 else "" if first else "+"
     size = "" if abs(weight) == 1.0 else f"{_shown(abs(weight))} "
-    shown = name if _PLAIN.fullmatch(name) else f"`{name}`"
+    quote = '"' if "`" in name else "`"
+    shown = name if _PLAIN.fullmatch(name) else f"{quote}{name}{quote}"
     return f"{sign}{size}{shown}" if first else f"{sign} {size}{shown}"
 
 
