@@ -167,9 +167,8 @@ CURVE_TEXT = """
 Ten draws from the model with 20 inputs and two directions, seeds that nothing was tuned on. The mean error at 1,000
 random points of the box or the pool, relative to the function's spread, with its standard error. Chosen experiments
 are asked for one at a time, as `rw.learn` does, and scored with the learner's own belief; designs are scored with a
-fit of their own for each N. `bald` is the paper's utility, the information in the value of the function;
-`information`, our default, is that in a noisy observation. Half of the paper's pool lies in the unit ball, where the
-function varies little.
+fit of their own for each N. Every other experiment of a learner fills the space. Half of the paper's pool lies in the
+unit ball, where the function varies little.
 """
 LIMIT_TEXT = """
 The error at the mode that a climb from the true embedding finds, relative to the function's spread: what a design
