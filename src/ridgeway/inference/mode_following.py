@@ -36,17 +36,25 @@ def followed(model: Posterior, theta: Array, run: SearchRun, near: Laplace | Non
 
     A mode ``near``, of fewer rows, lends its curvature to the first steps.
     """
+    if model.data.n > ROWS_A_PARAMETER * theta.shape[0]:
+        try:
+            return _followed(model, theta, run, near, True)
+        except NumericalError:  # all together, a climb may run away where the noise is far from what it will be
+            pass
+    return _followed(model, theta, run, near, False)
+
+
+def _followed(model: Posterior, theta: Array, run: SearchRun, near: Laplace | None, together: bool) -> Laplace:
     data = model.data
     assert isinstance(data, FeatureData)
-    joint = data.n > ROWS_A_PARAMETER * theta.shape[0]
-    if near is None and joint:
+    if near is None and together:
         near = drafted(
             replace(model, data=data.around(model.embedding, model.kernel, theta, is_draft=True)), theta, run
         )
         theta = near.theta
     for _ in range(_ROUNDS):
         fixed = replace(model, data=data.around(model.embedding, model.kernel, theta))
-        near = jointly(fixed, near, run) if joint and near is not None else nested(fixed, theta, near, run)
+        near = jointly(fixed, near, run) if together and near is not None else nested(fixed, theta, near, run)
         theta = near.theta
         assert isinstance(fixed.data, FeatureData)
         if fixed.data.covers(theta) and fixed.data.is_fine_for(model.embedding, model.kernel, theta):
