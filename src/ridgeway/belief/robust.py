@@ -50,7 +50,7 @@ def fit_robustly(task: FitTask, initial: Belief | None, fit_once: FitOnce) -> Hy
     nobody = np.zeros(y.shape[0])
     if y.shape[0] < rules.least_observations or is_constant(y):
         return _fitted(task, nobody, initial, fit_once)
-    if initial is None and y.shape[0] > task.settings.many_rows:
+    if initial is None and y.shape[0] > rules.most_compared:
         # among so many rows single ones hardly move the modes: they are judged by what is left of them there
         return _appealed(_settled(_fitted(task, nobody, None, fit_once)), fit_once)
     with blas_threads(y.shape[0]):

@@ -270,6 +270,8 @@ class OutlierSettings:
     usual: float = 2.0
     #: Scales learned from the same observations: degrees of freedom that residuals lose.
     n_scales: float = 4.0
+    #: Observations up to which sets of suspects are compared by fits of their own; among more, single ones move little.
+    most_compared: int = 1000
     #: Rounds of shared noise and own variances at a fixed embedding.
     rounds: int = 10
     #: How far from its prior mean the logarithm of the shared noise may be, and how exactly it is wanted.
@@ -321,7 +323,7 @@ class SearchSettings:
     #: and how many of the modes found there are followed on all of them.
     subset_modes: int = 2
     #: Observations above which modes are taken from the part to all of them with a finite basis,
-    many_rows: int = 1000
+    many_rows: int = 500
     #: Climbs on that part where a finite basis takes modes to all rows: with so many rows few modes are left,
     many_rows_climbs: int = 16
     #: and the modes whose scales are optimised on the part.
