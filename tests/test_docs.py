@@ -96,7 +96,7 @@ def test_the_documentation_builds_without_warnings(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install 'ridgeway[docs]'")
     pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed: pip install 'ridgeway[docs]'")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
         cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,

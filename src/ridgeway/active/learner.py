@@ -61,6 +61,8 @@ def _alone(method: Method) -> Method:
 class ActiveLearner:
     """Learns where a function varies, by experiments that it chooses (the paper's Algorithm 1).
 
+    Several threads may use one learner: each call waits for the one before.
+
     Parameters
     ----------
     space
@@ -97,8 +99,6 @@ class ActiveLearner:
         :meth:`from_dict` in between.
     progress
         Called with a sentence before each longer piece of work; ``True`` shows it as a line of the terminal.
-
-    Several threads may use one learner: each call waits for the one before.
 
     Examples
     --------

@@ -44,6 +44,8 @@ class SubspaceUncertainty:
 def level(median: float) -> Level:
     """How well a subspace is known from which draws are typically so many degrees away.
 
+    Examples
+    --------
     >>> [level(median) for median in (3.0, 15.0, 35.0)]
     ['well known', 'roughly known', 'not known yet']
     """
