@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,29 @@ def excess(box: rw.Box, X: np.ndarray) -> float:
     return max(float(ends), *(float(c.excess(X, box.called).max()) for c in box.constraints))
 
 
+def searched(
+    box: rw.Box, seed: int, rng: np.random.Generator, searches: int, random: int
+) -> tuple[Any, list[np.ndarray], float, float]:
+    """A belief about a function in a box, points found by searches, the least of their information, and seconds each.
+
+    Information is relative to that of the best of so many random points.
+    """
+    W = rng.standard_normal((2, box.D)) / np.sqrt(box.D)
+    X = box.filling(16, rng)
+    y = np.sin(3 * X @ W[0]) + (X @ W[1]) ** 2
+    belief = rw.fit(X, y, rw.Linear(2), bounds=box.bounds, effort="quick", random_state=seed)
+    outlook = acquisition.outlook_of(belief, 0.0)
+    began = time.perf_counter()
+    found = [
+        maximize.over_box(box, outlook, acquisition.information, 1, np.random.default_rng([seed, i]))
+        for i in range(searches)
+    ]
+    seconds = (time.perf_counter() - began) / searches
+    best = acquisition.score(acquisition.information, outlook, box.uniform(random, rng)).max()
+    ratio = min(float(choice.scores[0]) for choice in found) / float(best)
+    return outlook, [choice.X for choice in found], ratio, seconds
+
+
 def one(seed: int, points: int, searches: int = SEARCHES) -> Result:
     """One polytope."""
     rng = np.random.default_rng(seed)
@@ -69,28 +93,13 @@ def one(seed: int, points: int, searches: int = SEARCHES) -> Result:
     inequalities = int(rng.integers(1, 9))
     equations = int(rng.integers(0, min(4, D - 1)))
     box = polytope(rng, D, inequalities, equations)
-    W = rng.standard_normal((2, D)) / np.sqrt(D)
-    X = box.filling(16, rng)
-    y = np.sin(3 * X @ W[0]) + (X @ W[1]) ** 2
-    belief = rw.fit(X, y, rw.Linear(2), bounds=box.bounds, effort="quick", random_state=seed)
-    outlook = acquisition.outlook_of(belief, 0.0)
-
-    began = time.perf_counter()
-    found = [
-        maximize.over_box(box, outlook, acquisition.information, 1, np.random.default_rng([seed, i]))
-        for i in range(searches)
-    ]
-    seconds = (time.perf_counter() - began) / searches
-    best = acquisition.score(acquisition.information, outlook, box.uniform(RANDOM, rng)).max()
-
-    asked = [choice.X for choice in found]
+    outlook, asked, ratio, seconds = searched(box, seed, rng, searches, RANDOM)
     while sum(map(len, asked)) < points // 2:  # batches by the model, with less effort each
         asked.append(maximize.over_box(box, outlook, acquisition.information, 5, rng, FEW).X)
     while sum(map(len, asked)) < points:
         asked += [box.filling(10, rng), box.uniform(10, rng), box.latin_hypercube(10, rng)]
     X = np.vstack(asked)[:points]
     proposed = InputList.of(box).proposals(X)
-    ratio = min(float(choice.scores[0]) for choice in found) / float(best)
     return Result(D, inequalities, equations, len(X), excess(box, X), excess(box, proposed), ratio, seconds)
 
 
@@ -122,24 +131,11 @@ def mixed(seed: int, points: int, searches: int = 2) -> Result:
     inequalities, equations = int(rng.integers(1, 6)), int(rng.integers(0, 3))
     inputs = mixed_inputs(rng, D, inequalities, equations, held=seed % 2 == 1)
     box = inputs.box
-    W = rng.standard_normal((2, box.D)) / np.sqrt(box.D)
-    X = box.filling(16, rng)
-    y = np.sin(3 * X @ W[0]) + (X @ W[1]) ** 2
-    belief = rw.fit(X, y, rw.Linear(2), bounds=box.bounds, effort="quick", random_state=seed)
-    outlook = acquisition.outlook_of(belief, 0.0)
-    began = time.perf_counter()
-    found = [
-        maximize.over_box(box, outlook, acquisition.information, 1, np.random.default_rng([seed, i]))
-        for i in range(searches)
-    ]
-    seconds = (time.perf_counter() - began) / searches
-    best = acquisition.score(acquisition.information, outlook, box.uniform(RANDOM_MIXED, rng)).max()
-    asked = [choice.X for choice in found]
+    outlook, asked, ratio, seconds = searched(box, seed, rng, searches, RANDOM_MIXED)
     while sum(map(len, asked)) < points:
         asked += [maximize.over_box(box, outlook, acquisition.information, 5, rng, FEW).X]
         asked += [box.filling(10, rng), box.uniform(10, rng)]
     values = inputs.proposals(np.vstack(asked)[:points])
-    ratio = min(float(choice.scores[0]) for choice in found) / float(best)
     return Result(D, inequalities, equations, len(values), off(inputs, values), off(inputs, values), ratio, seconds)
 
 

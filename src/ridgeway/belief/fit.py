@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
 from ridgeway.gp.row_source import ArrayRows
-from ridgeway.gp.scaling import OutputScaling
+from ridgeway.gp.scaling import InputScaling, OutputScaling
 from ridgeway.inference.nuts import Nuts
 from ridgeway.inference.settings import SearchSettings
 from ridgeway.types import Array, GivenProgress, RandomState
@@ -173,13 +173,13 @@ def _fit_arrays(X: Any, y: Any, options: FitOptions) -> Belief:
     rng = checks.generator(options.random_state)
     output = OutputScaling.from_data(y, options.standardize, seen.known)
     _check_noise(seen, output)
-    plan = options.plan(n, D)
+    plan, way = options.plan(n, D), _InMemory(extent, output, options, rng)
     if plan.features:
-        belief = _with_basis(seen, extent, output, options, rng)
+        belief = way.with_basis(seen)
     elif plan.part is not None:
-        belief = _of_a_part(plan.part, seen, extent, output, options, rng)
+        belief = way.of_a_part(plan.part, seen)
     else:
-        belief = _exactly(seen, extent, output, options, rng)
+        belief = way.exactly(seen)
     return replace(belief, names=names, units=units)
 
 
@@ -191,58 +191,53 @@ def _check_noise(seen: Observations, output: OutputScaling) -> None:
         )
 
 
-def _exactly(
-    seen: Observations,
-    extent: tuple[Array, Array],
-    output: OutputScaling,
-    options: FitOptions,
-    rng: np.random.Generator,
-) -> Belief:
-    """The exact process of all rows."""
-    seen = seen._replace(X=checks.owned(seen.X))
-    initial = options.initial
-    earlier = None if initial is None else (initial.X, initial.space)
-    with blas_threads(seen.n):
-        space = transfer.row_space(seen.X, options.scaling(extent), options.embedding, earlier)
-    task = options.task(seen, space, output, _notes(seen, extent, options), rng)
-    belief = exact_fit(task, options.embedding, initial, options.robust)
-    if options.sampler is None:
-        return belief
-    with blas_threads(seen.n):
-        return sampled(belief, options.sampler, options.say)
+@dataclass(frozen=True)
+class _InMemory:
+    """A fit of rows in memory, after its arguments have been checked: all that its ways of computing share."""
 
+    extent: tuple[Array, Array]
+    output: OutputScaling
+    options: FitOptions
+    rng: np.random.Generator
 
-def _with_basis(
-    seen: Observations,
-    extent: tuple[Array, Array],
-    output: OutputScaling,
-    options: FitOptions,
-    rng: np.random.Generator,
-) -> Belief:
-    """A finite basis for all rows, which are not copied."""
-    scaling = options.scaling(extent)
-    drawn = seen.rows(rng.choice(seen.n, min(seen.n, PART), replace=False))
-    with blas_threads(seen.n):
-        space = transfer.row_space(drawn.X, scaling, options.embedding, None)
-    task = options.task(drawn, space, output, _notes(seen, extent, options), rng)
-    rows = ArrayRows(seen.X, seen.y, task.noise(seen.y, seen.known), scaling, output)
-    return ManyRowsTask(task, rows).belief(options.embedding, options.initial)
+    def exactly(self, seen: Observations) -> Belief:
+        """The exact process of all rows."""
+        options, seen = self.options, seen._replace(X=checks.owned(seen.X))
+        initial = options.initial
+        earlier = None if initial is None else (initial.X, initial.space)
+        with blas_threads(seen.n):
+            space = transfer.row_space(seen.X, self._scaling, options.embedding, earlier)
+        task = options.task(seen, space, self.output, self._notes(seen), self.rng)
+        belief = exact_fit(task, options.embedding, initial, options.robust)
+        if options.sampler is None:
+            return belief
+        with blas_threads(seen.n):
+            return sampled(belief, options.sampler, options.say)
 
+    def with_basis(self, seen: Observations) -> Belief:
+        """A finite basis for all rows, which are not copied."""
+        options = self.options
+        drawn = seen.rows(self.rng.choice(seen.n, min(seen.n, PART), replace=False))
+        with blas_threads(seen.n):
+            space = transfer.row_space(drawn.X, self._scaling, options.embedding, None)
+        task = options.task(drawn, space, self.output, self._notes(seen), self.rng)
+        rows = ArrayRows(seen.X, seen.y, task.noise(seen.y, seen.known), self._scaling, self.output)
+        return ManyRowsTask(task, rows).belief(options.embedding, options.initial)
 
-def _of_a_part(
-    size: int,
-    seen: Observations,
-    extent: tuple[Array, Array],
-    output: OutputScaling,
-    options: FitOptions,
-    rng: np.random.Generator,
-) -> Belief:
-    """The exact process of ``size`` rows drawn at random, with a note about how it predicts as many others."""
-    order = rng.permutation(seen.n)
-    others = seen.rows(order[size : 2 * size])
-    belief = _exactly(seen.rows(order[:size]), extent, output, options, rng)
-    notes = (*belief.diagnostics.warnings, _on_others(belief, others))
-    return replace(belief, diagnostics=replace(belief.diagnostics, warnings=notes))
+    def of_a_part(self, size: int, seen: Observations) -> Belief:
+        """The exact process of ``size`` rows drawn at random, with a note about how it predicts as many others."""
+        order = self.rng.permutation(seen.n)
+        belief, others = self.exactly(seen.rows(order[:size])), seen.rows(order[size : 2 * size])
+        notes = (*belief.diagnostics.warnings, _on_others(belief, others))
+        return replace(belief, diagnostics=replace(belief.diagnostics, warnings=notes))
+
+    @property
+    def _scaling(self) -> InputScaling:
+        return self.options.scaling(self.extent)
+
+    def _notes(self, seen: Observations) -> list[str]:
+        box = checks.bounds(self.options.bounds, self.extent[0].shape[0])
+        return data_notes.notes(seen.X, seen.y, box, self.extent)
 
 
 def _on_others(belief: Belief, others: Observations) -> str:
@@ -256,10 +251,6 @@ def _on_others(belief: Belief, others: Observations) -> str:
         f"{MOST_DIRECTIONS} directions: of {others.n:,} others it explains {100 * explained:.1f} % of the "
         f"variance, and {100 * inside.mean():.0f} % are within their 95 % intervals"
     )
-
-
-def _notes(seen: Observations, extent: tuple[Array, Array], options: FitOptions) -> list[str]:
-    return data_notes.notes(seen.X, seen.y, checks.bounds(options.bounds, extent[0].shape[0]), extent)
 
 
 def _fit_blocks(blocks: Blocks, options: FitOptions) -> Belief:
