@@ -11,7 +11,7 @@ from tests.inference.problems import of_many_rows
 def test_climbing_all_together_leads_to_the_mode_of_the_evidence():
     fixed, theta = of_many_rows()
     run = SearchRun(np.random.default_rng(0), DEFAULT)
-    together = mode_following.jointly(fixed, mode_following.drafted(fixed, theta, run), run)
+    together = mode_following.jointly(fixed, mode_following.drafted(fixed, theta, run))
     nested = mode_following.nested(fixed, theta, None, run)
     assert together.log_evidence == pytest.approx(nested.log_evidence, abs=0.3)
     assert together.theta[LOG_NOISE] == pytest.approx(nested.theta[LOG_NOISE], abs=0.01)

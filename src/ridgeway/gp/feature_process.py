@@ -26,7 +26,7 @@ from ridgeway.types import Array
 
 _FEW = 400  # rows that stand for all where the exact process is needed
 _QUIET = 3e-3  # noise of values of the function itself there, relative to the output scale
-_FINE = 0.8  # of the waves that would be chosen again
+_FINE = 0.8  # of the waves that would be chosen again for the same box
 _EXACT = ("S", "K", "K1", "K2", "alpha", "Ginv", "noise_diagonal", "candidate_terms")  # of a ConditionedGP alone
 
 
@@ -99,11 +99,11 @@ class FeatureData:
         return basis.covers(lower - basis.center, upper - basis.center)
 
     def is_fine_for(self, embedding: Embedding, kernel: Kernel, theta: Array) -> bool:
-        """Whether the basis has about as many waves as would be chosen for these hyperparameters."""
+        """Whether the basis has about as fast waves as would be chosen for these hyperparameters."""
         wanted = self.around(embedding, kernel, theta).basis
         assert self.basis is not None
         assert wanted is not None
-        return self.basis.m >= _FINE * wanted.m
+        return self.basis.fastest**wanted.d >= _FINE * wanted.fastest**wanted.d
 
     def condition(self, embedding: Embedding, kernel: Kernel, theta: Array) -> FeatureProcess:
         """The process at these hyperparameters, given all rows: one pass over them."""

@@ -28,6 +28,9 @@ MOST_FUNCTIONS = 3000
 _FEW_FUNCTIONS, _LITTLE = 1200, 1e-4
 #: What is neglected, relative to the output variance, at best, usually, and at most.
 _LEAST_NEGLECTED, _USUALLY_NEGLECTED, MOST_NEGLECTED = 1e-10, 1e-5, 1e-2
+#: Where the kernel is coarse anyway, its copies may be so many times what is missing of the spectrum, and at most this:
+#: the spectrum concerns every pair of rows, copies only those at opposite ends of the box.
+_COPIES, _MOST_COPIES = 100.0, 0.1
 _DRAFT, _OF_A_DRAFT = 500, 0.1  # functions of a draft as long as little is neglected, and what is at most
 _NEGLECTED_NOISE = 1e-2  # or this share of the noise's variance, if that is less than usual
 _SLACK = (1.2, 1.2, 1.1)  # by which the box is larger than the data of 1, 2 or more directions: embeddings may grow
@@ -68,6 +71,11 @@ class FourierBasis:
     def omega(self) -> Array:
         """Frequencies ``(H, d)``."""
         return self.waves * self.steps
+
+    @property
+    def fastest(self) -> float:
+        """The highest frequency."""
+        return float(np.linalg.norm(self.omega, axis=1).max())
 
     @cached_property
     def function_variances(self) -> Array:
@@ -268,18 +276,24 @@ def smallest(
     few, little, most = (_DRAFT, MOST_NEGLECTED, _OF_A_DRAFT) if is_draft else (_FEW_FUNCTIONS, _LITTLE, MOST_NEGLECTED)
     basis = None
     while wanted <= most * 1.001:
-        basis = build(kernel, rotation, lower, upper, wanted)
+        copies = min(_COPIES * wanted, _MOST_COPIES) if wanted > little else wanted
+        basis = build(kernel, rotation, lower, upper, wanted, copies)
         if basis is not None and (basis.m <= few or wanted > little):
             return basis
         wanted *= 10.0
     return basis
 
 
-def build(kernel: Kernel, rotation: Array, lower: Array, upper: Array, neglected: float) -> FourierBasis | None:
-    """The basis whose copies and missing spectrum are each at most ``neglected``; ``None`` where it is too large."""
+def build(
+    kernel: Kernel, rotation: Array, lower: Array, upper: Array, neglected: float, copies: float | None = None
+) -> FourierBasis | None:
+    """The basis whose missing spectrum is at most ``neglected``, and so is every copy, or at most ``copies``.
+
+    ``None`` where it is too large.
+    """
     d = lower.shape[0]
     reach = _SLACK[min(d, 3) - 1] * np.maximum(0.5 * (upper - lower), 1e-3)
-    margin = _falls_to(kernel, neglected)
+    margin = _falls_to(kernel, neglected if copies is None else copies)
     cut, tail = _cut(kernel, d, neglected)
     steps = 2.0 * np.pi / (2.0 * reach + margin)
     sizes = tuple(int(n) for n in np.floor(cut / steps))
@@ -293,9 +307,9 @@ def build(kernel: Kernel, rotation: Array, lower: Array, upper: Array, neglected
         return None
     variances = float(np.prod(steps)) * with_density(kernel).spectral_density(lengths[lengths <= cut], d)
     variances[1:] *= 2.0
-    copies = 2.0 * d * float(kernel.value(np.array(margin**2)))
+    all_copies = 2.0 * d * float(kernel.value(np.array(margin**2)))
     center = 0.5 * (lower + upper)
-    return FourierBasis(rotation, center, reach, steps, sizes, waves, variances, copies + tail)
+    return FourierBasis(rotation, center, reach, steps, sizes, waves, variances, all_copies + tail)
 
 
 def _falls_to(kernel: Kernel, value: float) -> float:

@@ -12,7 +12,7 @@ from ridgeway.gp.row_source import DataRows
 from ridgeway.inference import evidence, newton
 from ridgeway.inference.laplace import Laplace, approximate
 from ridgeway.inference.mixture import Inferred, KnownMode, mixture
-from ridgeway.inference.mode_following import followed
+from ridgeway.inference.mode_following import ROWS_A_PARAMETER, followed
 from ridgeway.inference.population import Optimum, merge
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import SearchSettings
@@ -54,6 +54,9 @@ def refined(posterior: Posterior, found: Laplace, settings: SearchSettings) -> O
     """
     at = newton.refined(posterior, found.theta, found.inner, found.solve, settings.newton)
     lap = approximate(posterior, at, found.inner, found.hessian)
-    outer, _ = evidence.conclude(found.posterior, found, settings)
+    if posterior.data.n > ROWS_A_PARAMETER * found.theta.shape[0]:
+        outer = evidence.concluded_by_curvature(found.posterior, found)
+    else:
+        outer, _ = evidence.conclude(found.posterior, found, settings)
     gained = lap.log_evidence - found.log_evidence
     return Optimum(lap, nested=replace(outer, inner=lap, log_evidence=outer.log_evidence + gained))

@@ -94,7 +94,7 @@ def _brought(whole: Posterior, known: Laplace, run: SearchRun) -> Laplace:
         return found
     fixed, better = found.posterior, found
     for _ in range(_BASES):
-        better = jointly(fixed, better, run, 1, _TOGETHER)
+        better = jointly(fixed, better, 1, _TOGETHER)
         if fixed.data.covers(better.theta):
             return better
         fixed = replace(whole, data=whole.data.around(whole.embedding, whole.kernel, better.theta))

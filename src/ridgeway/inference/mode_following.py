@@ -24,10 +24,9 @@ from ridgeway.types import Array
 _ROUNDS = 4  # bases at most, each chosen around the mode found with the one before
 #: Rows for each parameter beyond which there are many.
 ROWS_A_PARAMETER = 20
-_ROUGHLY, _TOLERANCE = 1.0, 0.1  # gradients, in units of the prior, to which the first climb and the others go
-_REUSE = 0.7  # of a gradient that a step may leave
-_NEWTON = 15  # iterations of each
-_TILTS, _SETTLED = 3, 1e-2  # at most, and nats that are not worth another
+_ROUGHLY, _NEWTON = 1.0, 15  # gradient, in units of the prior, to which a draft goes, and its iterations
+_CLIMBS, _SETTLED = 8, 1e-2  # at most, and nats that are not worth another
+_GRADIENTS, _ARRIVED = 40, 1e-3  # iterations of each, and nats that are not worth one more
 _ITERATIONS = 40  # of a quasi-Newton climb before Newton's method takes over
 
 
@@ -54,7 +53,7 @@ def _followed(model: Posterior, theta: Array, run: SearchRun, near: Laplace | No
         theta = near.theta
     for _ in range(_ROUNDS):
         fixed = replace(model, data=data.around(model.embedding, model.kernel, theta))
-        near = jointly(fixed, near, run) if together and near is not None else nested(fixed, theta, near, run)
+        near = jointly(fixed, near) if together and near is not None else nested(fixed, theta, near, run)
         theta = near.theta
         assert isinstance(fixed.data, FeatureData)
         if fixed.data.covers(theta) and fixed.data.is_fine_for(model.embedding, model.kernel, theta):
@@ -73,21 +72,20 @@ def drafted(fixed: Posterior, theta: Array, run: SearchRun) -> Laplace:
     return approximate(fixed, at, inner, None if H is None else H - volume_hessian(at.gp))
 
 
-def jointly(fixed: Posterior, lap: Laplace, run: SearchRun, tilts: int = _TILTS, iterations: int = _NEWTON) -> Laplace:
+def jointly(fixed: Posterior, lap: Laplace, climbs: int = _CLIMBS, gradients: int = _GRADIENTS) -> Laplace:
     """The same mode as :func:`nested` where there are many rows, at the cost of a few curvatures, from one nearby.
 
     Embedding, scales and noise are climbed together, on a density that is tilted by what the volume around the mode of
-    the embedding says about scales and noise. That hardly changes on the way, so that few tilts are needed.
+    the embedding says about scales and noise. That hardly changes on the way, so that few tilts are needed. Nor do
+    climbs need more curvatures than these: they are expensive, and roughly right at best where rows are few.
     """
     inner, outer = evidence.split(fixed)
     both = np.concatenate([inner, outer])
-    # a curvature costs many gradients here, so that each serves as long as it leads on
-    rules = replace(run.settings.newton, gradient_tolerance=_TOLERANCE, reuse=_REUSE, reuse_progress=_REUSE)
-    for _ in range(tilts):
+    for _ in range(climbs):
         frame = Frame.at(lap, outer, fixed.data.n / lap.posterior.data.n)
         tilted = Tilted.of(fixed, frame.tilt)
-        found, H = newton.find_mode(tilted, lap.theta, both, frame.joint.solve, iterations, rules)
-        lap = approximate(fixed, tilted.without(found), inner, H)
+        theta = newton.climb_with(tilted, lap.theta, both, frame.joint.factor, gradients, _ARRIVED)
+        lap = approximate(fixed, fixed.evaluate(theta), inner)
         if Frame.at(lap, outer).left < _SETTLED:
             break
     return lap

@@ -36,6 +36,32 @@ def climb(posterior: Posterior, theta: Array, inner: Array, max_iterations: int)
     return objective.full(result.x)
 
 
+def climb_with(
+    posterior: Posterior, theta: Array, inner: Array, factor: Array, max_iterations: int, left: float
+) -> Array:
+    """The same in coordinates in which a known curvature is the identity: ``factor (n, k)`` is a square root of its
+    inverse.
+
+    It serves where curvatures are expensive and only roughly right: gradients correct them on the way. It ends
+    where about ``left`` nats are left to gain.
+    """
+
+    def objective(z: Array) -> tuple[float, Array]:
+        moved = theta.copy()
+        moved[inner] += factor @ z
+        try:
+            at = posterior.evaluate(moved)
+        except NumericalError:
+            return _WALL, np.zeros_like(z)
+        return -at.log_density, -factor.T @ at.gradient[inner]
+
+    options = {"maxiter": max_iterations, "maxcor": _MEMORY, "gtol": np.sqrt(2.0 * left / factor.shape[1]), "ftol": 0.0}
+    result = minimize(objective, np.zeros(factor.shape[1]), jac=True, method="L-BFGS-B", options=options)
+    moved = theta.copy()
+    moved[inner] += factor @ result.x
+    return moved
+
+
 def find_mode(
     posterior: Posterior,
     theta: Array,

@@ -96,7 +96,9 @@ def pursue(seen: Observed, start: Array, settings: OutlierSettings = DEFAULT.out
     nobody = _finished(seen, np.zeros(seen.n), settings)
     first = examine(seen, nobody.own, nobody.log_noise, settings)
     generous = np.where(_worst(np.abs(first.residual), settings), first.variance, 0.0)
-    found = [_pursued(seen, own, settings) for own in (nobody.own, generous, start)]
+    found = [_pursued(seen, nobody.own, settings, nobody.log_noise), _pursued(seen, generous, settings)]
+    if np.any(start > 0):
+        found.append(_pursued(seen, start, settings))
     return max([nobody, *found], key=lambda pursuit: pursuit.log_density)
 
 
@@ -130,20 +132,28 @@ def behind(gp: ConditionedGP, own: Array, priors: Priors, settings: OutlierSetti
     )
 
 
-def _pursued(seen: Observed, own: Array, settings: OutlierSettings) -> Pursuit:
-    """Shared noise and own variances in turn, each the likeliest given the other."""
+def _pursued(seen: Observed, own: Array, settings: OutlierSettings, log_noise: float | None = None) -> Pursuit:
+    """Shared noise and own variances in turn, each the likeliest given the other.
+
+    ``log_noise`` is the likeliest shared noise with variances ``own``, where it is known: it takes a dozen solves.
+    """
     for _ in range(settings.rounds):
-        verdict = examine(seen, own, _shared_noise(seen, own, settings), settings)
+        if log_noise is None:
+            log_noise = _shared_noise(seen, own, settings)
+        verdict = examine(seen, own, log_noise, settings)
         suspected = (verdict.gain > settings.price) & _worst(verdict.gain, settings)
         settled = np.array_equal(suspected, own > 0)
-        own = np.where(suspected, verdict.variance, 0.0)
+        if settled and not suspected.any():
+            break
+        own, log_noise = np.where(suspected, verdict.variance, 0.0), None
         if settled:
             break
-    return _finished(seen, own, settings)
+    return _finished(seen, own, settings, log_noise)
 
 
-def _finished(seen: Observed, own: Array, settings: OutlierSettings) -> Pursuit:
-    log_noise = _shared_noise(seen, own, settings)
+def _finished(seen: Observed, own: Array, settings: OutlierSettings, log_noise: float | None = None) -> Pursuit:
+    if log_noise is None:
+        log_noise = _shared_noise(seen, own, settings)
     price = settings.price * float(np.sum(own > 0))
     return Pursuit(own, log_noise, _log_density(seen, own, log_noise) - price)
 
