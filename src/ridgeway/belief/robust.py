@@ -50,13 +50,12 @@ def fit_robustly(task: FitTask, initial: Belief | None, fit_once: FitOnce) -> Hy
     nobody = np.zeros(y.shape[0])
     if y.shape[0] < rules.least_observations or is_constant(y):
         return _fitted(task, nobody, initial, fit_once)
-    if initial is None and y.shape[0] > rules.most_compared:
-        # among so many rows single ones hardly move the modes: they are judged by what is left of them there
-        return _appealed(_settled(_fitted(task, nobody, None, fit_once)), fit_once)
-    with blas_threads(y.shape[0]):
-        far = outliers.screened(y, task.known, rules)
+    far = outliers.screened(y, task.known, rules)
     if initial is not None:
         return _updated(task, far, initial, fit_once)
+    if y.shape[0] > rules.most_compared:
+        # Enough are left without those far away to find the modes by, which then clear the innocent.
+        return _appealed(_settled(_fitted(task, far, None, fit_once)), fit_once)
     own = nobody
     if np.any(far > 0):
         _say(task, "comparing suspected outliers")

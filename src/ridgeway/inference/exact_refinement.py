@@ -18,12 +18,14 @@ from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import SearchSettings
 
 _SAMPLE = 2048  # rows at which modes are compared
+_FEW_ROWS = 1000  # up to which the exact process costs less than a second climb with a basis
 
 
 def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: SearchRun) -> Inferred | None:
     """The mixture of exact modes near ``modes``, each followed with a finite basis before it is refined.
 
-    ``None`` where the function varies so fast that no basis is large enough: then the exact process has to do alone.
+    ``None`` where the function varies so fast that no basis is large enough, or where climbs with few rows run away: then
+    the exact process has to do alone.
     """
     data = posterior.data
     assert isinstance(data, Data)
@@ -33,7 +35,8 @@ def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: S
         run.say(f"following mode {i + 1} of {len(modes)} on {data.n:,} rows")
         with run.counting_failures():
             model = replace(mode.posterior, data=behind)
-            laps = merge(laps, Optimum(followed(model, mode.theta, run)), run.settings.population)
+            lap = followed(model, mode.theta, run, once=data.n <= _FEW_ROWS)
+            laps = merge(laps, Optimum(lap), run.settings.population)
     if not laps:
         return None
     best = laps[0].laplace.log_evidence

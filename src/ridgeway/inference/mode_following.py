@@ -30,16 +30,20 @@ _GRADIENTS, _ARRIVED = 40, 1e-3  # iterations of each, and nats that are not wor
 _ITERATIONS = 40  # of a quasi-Newton climb before Newton's method takes over
 
 
-def followed(model: Posterior, theta: Array, run: SearchRun, near: Laplace | None = None) -> Laplace:
+def followed(
+    model: Posterior, theta: Array, run: SearchRun, near: Laplace | None = None, once: bool = False
+) -> Laplace:
     """The mode near ``theta``, with a basis that is accurate there.
 
-    A mode ``near``, of fewer rows, lends its curvature to the first steps.
+    A mode ``near``, of fewer rows, lends its curvature to the first steps. A climb that runs away is given up if
+    it may be tried ``once`` only.
     """
     if model.data.n > ROWS_A_PARAMETER * theta.shape[0]:
         try:
             return _followed(model, theta, run, near, True)
         except NumericalError:  # all together, a climb may run away where the noise is far from what it will be
-            pass
+            if once:
+                raise
     return _followed(model, theta, run, near, False)
 
 

@@ -32,7 +32,7 @@ class Observed:
     """Observations of a process with a known covariance, and noise that is shared or an observation's own."""
 
     y: Array  # (n,) less what is known of their mean
-    K: Array  # (n, n) covariance of the function's values, that of a constant mean included
+    K: Array | float  # (n, n) covariance of the function's values, that of a constant mean included; or of that alone
     noise: Array  # (n,) variances known beforehand
     log_noise: tuple[float, float]  # prior mean and standard deviation of the logarithm of the shared noise
     floor: float  # standard deviation that is always added where residuals are judged
@@ -40,6 +40,14 @@ class Observed:
     @property
     def n(self) -> int:
         return self.y.shape[0]
+
+
+class Solved(NamedTuple):
+    """What the observations say with some noise."""
+
+    alpha: Array  # (n,) G⁻¹ y
+    half_log_determinant: float  # of G
+    precision: Array  # (n,) diagonal of G⁻¹, empty where it was not asked for
 
 
 class Verdict(NamedTuple):
@@ -79,9 +87,7 @@ def judge(residual: Array, variance: Array, n: int, settings: OutlierSettings = 
 
 def examine(seen: Observed, own: Array, log_noise: float, settings: OutlierSettings = DEFAULT.outliers) -> Verdict:
     """The verdict on every observation where some have variances of their own."""
-    L, alpha = _solved(seen, own, log_noise)
-    inverse, _ = dpotri(L, lower=1)
-    precision = np.diagonal(inverse)
+    alpha, _, precision = _solved(seen, own, log_noise, with_precision=True)
     residual = alpha / precision
     # A leave-one-out prediction does not depend on the own noise of the observation that is left out.
     variance = np.maximum(1.0 / precision - own, _LEAST / precision) + seen.floor**2
@@ -115,7 +121,7 @@ def screened(y: Array, known: Array | None = None, settings: OutlierSettings = D
     if not scale > 0:
         return np.zeros(n)
     noise = np.zeros(n) if known is None else known / scale**2
-    seen = Observed((y - middle) / scale, np.full((n, n), _WIDE**2), noise, (0.0, 1.0), 0.0)
+    seen = Observed((y - middle) / scale, _WIDE**2, noise, (0.0, 1.0), 0.0)
     return scale**2 * pursue(seen, np.zeros(n), settings).own
 
 
@@ -182,16 +188,29 @@ def _log_density(seen: Observed, own: Array, log_noise: float) -> float:
     """Log likelihood plus log prior of the shared noise, constants apart."""
     mean, spread = seen.log_noise
     prior = 0.0 if spread == 0 else -0.5 * ((log_noise - mean) / spread) ** 2
-    L, alpha = _solved(seen, own, log_noise)
-    return prior - 0.5 * float(seen.y @ alpha) - float(np.log(np.diagonal(L)).sum())
+    solved = _solved(seen, own, log_noise)
+    return prior - 0.5 * float(seen.y @ solved.alpha) - solved.half_log_determinant
 
 
-def _solved(seen: Observed, own: Array, log_noise: float) -> tuple[Array, Array]:
-    """``L`` and ``alpha = G⁻¹ y`` of ``G = L Lᵀ``."""
+def _solved(seen: Observed, own: Array, log_noise: float, with_precision: bool = False) -> Solved:
+    """``G⁻¹`` in what is needed of it, for ``G = K +`` noise."""
+    noise = seen.noise + own + np.exp(2.0 * log_noise)
+    if isinstance(seen.K, float):
+        return _solved_constant(seen.y, seen.K, noise)
     G = seen.K.copy()
-    G.flat[:: seen.n + 1] += seen.noise + own + np.exp(2.0 * log_noise)
+    G.flat[:: seen.n + 1] += noise
     L, info = dpotrf(G.T, lower=1, overwrite_a=1, clean=1)
     if info != 0:
         raise NumericalError("the covariance of the observations is not positive definite")
     alpha, _ = dpotrs(L, seen.y, lower=1)
-    return L, alpha
+    half = float(np.log(np.diagonal(L)).sum())
+    precision = np.diagonal(dpotri(L, lower=1)[0]) if with_precision else np.zeros(0)
+    return Solved(alpha, half, precision)
+
+
+def _solved_constant(y: Array, variance: float, noise: Array) -> Solved:
+    """The same for a constant of this variance, by Sherman and Morrison's formula: any number of observations."""
+    w = 1.0 / noise
+    share = variance / (1.0 + variance * w.sum())
+    half = 0.5 * (float(np.log(noise).sum()) + float(np.log1p(variance * w.sum())))
+    return Solved(w * (y - share * float(w @ y)), half, w - share * w**2)

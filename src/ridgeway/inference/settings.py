@@ -270,8 +270,9 @@ class OutlierSettings:
     usual: float = 2.0
     #: Scales learned from the same observations: degrees of freedom that residuals lose.
     n_scales: float = 4.0
-    #: Observations up to which sets of suspects are compared by fits of their own; among more, single ones move little.
-    most_compared: int = 1000
+    #: Observations up to which sets of suspects are compared by searches of their own. Among more, modes are searched
+    #: for without any suspect.
+    most_compared: int = 400
     #: Rounds of shared noise and own variances at a fixed embedding.
     rounds: int = 10
     #: How far from its prior mean the logarithm of the shared noise may be, and how exactly it is wanted.
