@@ -7,6 +7,7 @@ import pytest
 
 import ridgeway as rw
 from ridgeway.errors import RidgewayWarning
+from ridgeway.inference import outliers
 from ridgeway.testfunctions import subspace_angles
 from tests.helpers import inputs
 
@@ -149,3 +150,24 @@ def test_suspects_are_stored(belief: rw.Belief, tmp_path) -> None:
 def test_other_data_have_other_suspects(belief: rw.Belief) -> None:
     X = inputs(5, 6, seed=3)
     assert belief.condition_on(X, response(X)).suspects == ()
+
+
+@pytest.mark.slow
+def test_gross_outliers_among_many_rows_are_named_and_nothing_else() -> None:
+    """So many rows are searched once, without those far away."""
+    X = inputs(450, 6)
+    y = response(X)
+    bad = [3, 50, 123, 124, 400]
+    y[bad] *= 100.0
+    with pytest.warns(RidgewayWarning):
+        belief = fit(X, y)
+    assert sorted(rows(belief)) == bad
+    assert degrees(belief) < 1.0
+
+
+@pytest.mark.slow
+def test_a_long_tail_among_many_rows_is_no_outlier() -> None:
+    X = inputs(450, 6)
+    y = np.exp(1.5 * X @ TRUTH[0]) + 0.05 * np.random.default_rng(1).standard_normal(450)
+    assert outliers.screened(y).any()  # by their values alone they would be
+    assert not rows(fit(X, y))

@@ -98,3 +98,28 @@ def test_a_grid_stands_for_the_rows(d):
     np.testing.assert_allclose(basis.off_grid(weights * on_grid), gram, atol=1e-9 * np.abs(gram).max())
     flat = on_grid.reshape(basis.m, -1)
     np.testing.assert_allclose((flat * weights.ravel()) @ flat.T, gram, atol=1e-9 * np.abs(gram).max())
+
+
+def test_copies_at_the_ends_of_the_box_take_fewer_waves_and_little_accuracy():
+    """Rows of three directions, most of them far from the ends: the spectrum matters, the copies hardly."""
+    kernel, rng = resolve("se"), np.random.default_rng(0)
+    V = 1.2 * rng.standard_normal((300, 3))
+    lower, upper = V.min(axis=0), V.max(axis=0)
+    exact = kernel.value(np.sum((V[:, None] - V[None]) ** 2, axis=2))
+    errors = {}
+    for name, neglected, copies in (("strict", 1e-3, 1e-3), ("loose", 1e-3, 0.1), ("coarse", 1e-2, 1e-2)):
+        basis = fourier_basis.build(kernel, np.eye(3), lower, upper, neglected, copies)
+        phi = basis.functions(V - basis.center) * np.sqrt(basis.function_variances)
+        errors[name] = basis.m, float(np.mean(np.abs(phi @ phi.T - exact)))
+    assert errors["loose"][0] < 0.7 * errors["strict"][0]
+    assert errors["loose"][1] < 1.5 * errors["strict"][1]
+    assert errors["loose"][1] < 0.5 * errors["coarse"][1]
+
+
+def test_the_smallest_basis_has_as_fast_waves_as_fit():
+    wide = 5.0 * np.ones(3)
+    basis = fourier_basis.smallest(resolve("se"), np.eye(3), -wide, wide, 0.1)
+    assert basis.m <= fourier_basis.MOST_FUNCTIONS
+    missing = 1.0 - basis.variances.sum()  # of the spectrum, and all of it where the sum is exact
+    assert abs(missing) < 2e-3
+    assert basis.fastest == pytest.approx(np.linalg.norm(basis.waves * basis.steps, axis=1).max())

@@ -132,6 +132,16 @@ def test_values_far_from_all_others_are_seen_in_any_units() -> None:
     assert not outliers.screened(y, np.where(np.arange(60) == 11, 1e4, 0.0)).any()  # it was known to be uncertain
 
 
+def test_a_constant_is_solved_as_its_matrix_would_be() -> None:
+    y, noise = np.random.default_rng(1).standard_normal(30), np.random.default_rng(2).uniform(0.1, 2.0, 30)
+    own = np.where(np.arange(30) == 4, 9.0, 0.0)
+    short, full = (Observed(y, K, noise, (0.0, 1.0), 0.1) for K in (50.0, np.full((30, 30), 50.0)))
+    a, b = (outliers.examine(seen, own, -1.0) for seen in (short, full))
+    np.testing.assert_allclose(a.residual, b.residual, rtol=1e-9)
+    np.testing.assert_allclose(a.gain, b.gain, rtol=1e-7, atol=1e-9)
+    assert outliers.pursue(short, own).log_density == pytest.approx(outliers.pursue(full, own).log_density, rel=1e-9)
+
+
 def test_ties_have_no_scale_to_compare_with() -> None:
     assert not outliers.screened(np.append(np.zeros(20), [1.0, 50.0])).any()
 

@@ -28,7 +28,7 @@ MOST_FUNCTIONS = 3000
 _FEW_FUNCTIONS, _LITTLE = 1200, 1e-4
 #: What is neglected, relative to the output variance, at best, usually, and at most.
 _LEAST_NEGLECTED, _USUALLY_NEGLECTED, MOST_NEGLECTED = 1e-10, 1e-5, 1e-2
-#: Where the kernel is coarse anyway, its copies may be so many times what is missing of the spectrum, and at most this:
+#: Where that takes too many functions, copies may be so many times what is missing of the spectrum, and at most this:
 #: the spectrum concerns every pair of rows, copies only those at opposite ends of the box.
 _COPIES, _MOST_COPIES = 100.0, 0.1
 _DRAFT, _OF_A_DRAFT = 500, 0.1  # functions of a draft as long as little is neglected, and what is at most
@@ -276,9 +276,11 @@ def smallest(
     few, little, most = (_DRAFT, MOST_NEGLECTED, _OF_A_DRAFT) if is_draft else (_FEW_FUNCTIONS, _LITTLE, MOST_NEGLECTED)
     basis = None
     while wanted <= most * 1.001:
-        copies = min(_COPIES * wanted, _MOST_COPIES) if wanted > little else wanted
-        basis = build(kernel, rotation, lower, upper, wanted, copies)
-        if basis is not None and (basis.m <= few or wanted > little):
+        for copies in (wanted, min(_COPIES * wanted, _MOST_COPIES)):
+            basis = build(kernel, rotation, lower, upper, wanted, copies)
+            if basis is not None and basis.m <= few:
+                return basis
+        if basis is not None and wanted > little:
             return basis
         wanted *= 10.0
     return basis

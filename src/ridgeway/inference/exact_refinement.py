@@ -24,8 +24,8 @@ _FEW_ROWS = 1000  # up to which the exact process costs less than a second climb
 def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: SearchRun) -> Inferred | None:
     """The mixture of exact modes near ``modes``, each followed with a finite basis before it is refined.
 
-    ``None`` where the function varies so fast that no basis is large enough, or where climbs with few rows run away: then
-    the exact process has to do alone.
+    ``None`` where the function varies so fast that no basis is large enough, or where climbs with few rows run away:
+    then the exact process has to do alone.
     """
     data = posterior.data
     assert isinstance(data, Data)
