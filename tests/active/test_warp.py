@@ -42,6 +42,12 @@ def test_there_is_a_way_back(values, sign):
         np.testing.assert_allclose(warp.inverse(warp(y)), y, rtol=1e-7, atol=1e-7 * (1 + np.abs(y).max()))
 
 
+def test_outcomes_that_are_equal_but_for_the_smallest_number():
+    y = np.array([0.0, 0.0, 0.0, 0.0, 5e-324])
+    for warp in Warp.candidates(y, -1.0):
+        np.testing.assert_allclose(warp.inverse(warp(y)), y, atol=1e-300)
+
+
 def test_outcomes_that_are_all_equal():
     for warp in Warp.candidates(np.full(5, 3.0), 1.0):
         np.testing.assert_array_equal(warp(np.full(5, 3.0)), 3.0)

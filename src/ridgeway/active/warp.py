@@ -15,6 +15,7 @@ import numpy as np
 from ridgeway.types import Array
 
 _BETTER = 0.16  # quantile of the better outcomes whose distance to the best is one unit
+_LEAST = 1e-300  # of a unit: outcomes that differ by less are equal
 _SHARES = (np.inf, 10.0, 3.0, 1.0, 0.3, 0.1)  # of that unit from which on growth is logarithmic
 
 
@@ -35,7 +36,8 @@ class Warp:
         worse = sign * y
         best = float(worse.min())
         # Where many outcomes equal the best, their spread says more than a quantile.
-        unit = float(np.quantile(worse, _BETTER)) - best or float(np.std(y)) or 1.0
+        spreads = (float(np.quantile(worse, _BETTER)) - best, float(np.std(y)))
+        unit = next((spread for spread in spreads if spread > _LEAST), 1.0)
         return tuple(cls(sign * best, share * unit, sign) for share in _SHARES)
 
     def __call__(self, y: Array) -> Array:
