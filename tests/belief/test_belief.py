@@ -102,7 +102,7 @@ def assert_same_moments(prediction, naive, belief):
     np.testing.assert_allclose(prediction.mean, mean, rtol=1e-7)
     np.testing.assert_allclose(prediction.map_variance, map_variance, rtol=1e-9, atol=SEVERAL * rounding)
     # The naive derivatives divide differences of variances, and with them their rounding, by the step.
-    np.testing.assert_allclose(prediction.variance, variance, rtol=2e-6, atol=rounding / STEP)
+    np.testing.assert_allclose(prediction.variance, variance, rtol=2e-6, atol=SEVERAL * rounding / STEP)
 
 
 def known_of(case):

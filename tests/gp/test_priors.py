@@ -42,3 +42,21 @@ def test_priors_of_whole_numbers() -> None:
     posterior = replace(model_posterior(4, 1, n=10), priors=whole)
     theta = posterior.initial(0.3 * np.ones(4))
     assert np.isfinite(posterior.hessian(posterior.evaluate(theta).gp)).all()
+
+
+def test_few_observations_for_each_input_are_not_trusted_to_be_without_noise():
+    assert Priors.for_data(40, 20) == Priors()
+    tight = Priors.for_data(39, 20)
+    assert tight.log_noise[0] > Priors().log_noise[0]
+    assert tight.log_noise[1] < Priors().log_noise[1]
+
+
+@pytest.mark.filterwarnings("ignore::ridgeway.errors.RidgewayWarning")
+def test_a_fit_takes_the_priors_for_its_data_unless_some_are_given():
+    X = np.random.default_rng(0).uniform(-1, 1, (12, 6))
+    y = np.sin(X @ np.arange(6.0))
+    for n in (11, 12):
+        belief = rw.fit(X[:n], y[:n], rw.Linear(1), n_starts=2)
+        assert belief.posterior.priors.log_noise == Priors.for_data(n, 6).log_noise
+    given = Priors(log_noise=(-1.0, 0.5))
+    assert rw.fit(X, y, rw.Linear(1), n_starts=2, priors=given).posterior.priors.log_noise == given.log_noise

@@ -16,6 +16,9 @@ import numpy as np
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.types import Array
 
+_FEW = 2  # observations for each input; below,
+_MUCH_NOISE = (-1.5, 0.7)  # the prior of the logarithm of the noise
+
 
 @dataclass(frozen=True)
 class Priors:
@@ -31,7 +34,8 @@ class Priors:
     log_scale, log_output_scale, log_noise, mean
         ``(mean, standard deviation)`` of the logarithm of the factor by which ``"nested"``
         inference may change that scale, of the logarithms of the output scale and of the noise (both
-        standard deviations), and of the constant mean.
+        standard deviations), and of the constant mean. Where no priors are given, and there are fewer than two
+        observations for each input, ``log_noise`` is ``(-1.5, 0.7)``.
     log_length_scale_std
         Spread of the log length scales of :class:`Diagonal` and :class:`Isotropic`.
     noise_floor
@@ -53,7 +57,7 @@ class Priors:
     embedding_scale: float | None = None
     log_scale: tuple[float, float] = (0.0, 1.0)
     log_output_scale: tuple[float, float] = (0.0, 1.0)
-    log_noise: tuple[float, float] = (-1.5, 0.7)
+    log_noise: tuple[float, float] = (-2.5, 1.2)
     mean: tuple[float, float] = (0.0, 0.5)
     log_length_scale_std: float = 1.0
     noise_floor: float = 0.005
@@ -78,6 +82,15 @@ class Priors:
             raise ValueError(
                 f"embedding_scale of Priors must be positive and finite or None, got {self.embedding_scale!r}"
             )
+
+    @classmethod
+    def for_data(cls, n: int, D: int) -> Priors:
+        """The defaults for ``n`` observations of ``D`` inputs.
+
+        With few observations for each input some direction explains almost anything, and little noise would be taken
+        for knowledge. So the noise is then expected to be larger.
+        """
+        return cls() if n >= _FEW * D else cls(log_noise=_MUCH_NOISE)
 
     def scale(self, D: int) -> float:
         """The prior scale for ``D`` inputs."""
