@@ -54,8 +54,10 @@ def fit_robustly(task: FitTask, initial: Belief | None, fit_once: FitOnce) -> Hy
     if initial is not None:
         return _updated(task, far, initial, fit_once)
     if y.shape[0] > rules.most_compared:
-        # Enough are left without those far away to find the modes by, which then clear the innocent.
-        return _appealed(_settled(_fitted(task, far, None, fit_once)), fit_once)
+        # Enough are left without those far away to find the modes by, which then clear the innocent. Where they do
+        # not spoil the scale of y, they hardly move the modes either.
+        spoiled = y.std() > rules.spoiled * y[far <= 0].std()
+        return _appealed(_settled(_fitted(task, far if spoiled else nobody, None, fit_once)), fit_once)
     own = nobody
     if np.any(far > 0):
         _say(task, "comparing suspected outliers")

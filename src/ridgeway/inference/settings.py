@@ -271,8 +271,9 @@ class OutlierSettings:
     #: Scales learned from the same observations: degrees of freedom that residuals lose.
     n_scales: float = 4.0
     #: Observations up to which sets of suspects are compared by searches of their own. Among more, modes are searched
-    #: for without any suspect.
+    #: for once, without those far away if y has so many times the standard deviation with them.
     most_compared: int = 400
+    spoiled: float = 2.0
     #: Rounds of shared noise and own variances at a fixed embedding.
     rounds: int = 10
     #: How far from its prior mean the logarithm of the shared noise may be, and how exactly it is wanted.
