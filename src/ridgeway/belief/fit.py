@@ -17,7 +17,7 @@ from ridgeway.belief.approximation import MOST_DIRECTIONS
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.exact_fit import exact_fit
 from ridgeway.belief.fit_options import FitOptions
-from ridgeway.belief.many_rows import PART, ManyRowsTask
+from ridgeway.belief.many_rows import KEPT, PART, ManyRowsTask
 from ridgeway.belief.observations import Observations
 from ridgeway.belief.row_blocks import Blocks
 from ridgeway.belief.sampling import sampled
@@ -220,6 +220,7 @@ class _InMemory:
         drawn = seen.rows(self.rng.choice(seen.n, min(seen.n, PART), replace=False))
         with blas_threads(seen.n):
             space = transfer.row_space(drawn.X, self._scaling, options.embedding, None)
+        drawn = drawn._replace(X=drawn.X[:KEPT].copy())  # of the others only what the row space holds is needed
         task = options.task(drawn, space, self.output, self._notes(seen), self.rng)
         rows = ArrayRows(seen.X, seen.y, task.noise(seen.y, seen.known), self._scaling, self.output)
         return ManyRowsTask(task, rows).belief(options.embedding, options.initial)

@@ -114,7 +114,7 @@ class FitOptions:
             space=space,
             output=output,
             kernel=kernels.resolve(self.kernel),
-            priors=self.priors or Priors.for_data(*seen.X.shape),
+            priors=self.priors or Priors.for_data(seen.n, seen.X.shape[1]),
             inference="nested" if self.sampler is not None else str(self.inference),
             marginal=self.marginal or ("mgp" if self.sampler is None else "samples"),
             seed=int(rng.integers(2**31)),

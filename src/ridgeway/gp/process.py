@@ -89,9 +89,8 @@ class AtTheta:
 class KernelMatrices(NamedTuple):
     """The kernel between all observations, ``(N, N)`` each."""
 
-    S: Array  # squared distances
     K: Array
-    K1: Array  # twice its derivative in S
+    K1: Array  # twice its derivative in the squared distances
     K2: Array  # four times the second
 
 
@@ -104,19 +103,26 @@ class ConditionedGP(AtTheta):
     data: Data
     theta: Array
     U: Array
-    L: Array
     alpha: Array
     jitter: float
-    known_matrices: KernelMatrices | None  # computed when they are asked for, where it is None
+    known_factor: Array | None  # this and the next are computed when they are asked for, where they are None
+    known_matrices: KernelMatrices | None
+
+    @cached_property
+    def L(self) -> Array:
+        """The Cholesky factor of ``G``, ``(N, N)``."""
+        if self.known_factor is not None:
+            return self.known_factor
+        return condition(self.embedding, self.kernel, self.data, self.theta, derivatives=False).L
 
     @cached_property
     def _matrices(self) -> KernelMatrices:
         return self.known_matrices or kernel_matrices(self.kernel, self.U, self.output_variance)
 
-    @property
+    @cached_property
     def S(self) -> Array:
         """Squared distances of the embedded inputs, ``(N, N)``."""
-        return self._matrices.S
+        return cdist(self.U, self.U, "sqeuclidean")
 
     @property
     def K(self) -> Array:
@@ -134,8 +140,8 @@ class ConditionedGP(AtTheta):
         return self._matrices.K2
 
     def lean(self) -> ConditionedGP:
-        """The same without its matrices, but for the factor: a search keeps many modes, and asks little of them."""
-        return replace(self, known_matrices=None)
+        """The same without its matrices: a search keeps many modes, and asks little of them."""
+        return replace(self, known_factor=None, known_matrices=None)
 
     @property
     def noise_diagonal(self) -> Array:
@@ -238,15 +244,14 @@ def condition(
             f"{np.sqrt(gamma2):.3g}, noise {float(np.sqrt(noise.min())):.3g}"
         )
     alpha, _ = dpotrs(L, data.y - theta[MEAN], lower=1)
-    return ConditionedGP(embedding, kernel, data, theta, U, L, alpha, relative * gamma2, matrices)
+    return ConditionedGP(embedding, kernel, data, theta, U, alpha, relative * gamma2, L, matrices)
 
 
 def kernel_matrices(kernel: Kernel, U: Array, output_variance: float) -> KernelMatrices:
     """The kernel between all embedded inputs ``U (N, d)``, with two derivatives."""
-    S = cdist(U, U, "sqeuclidean")
-    g, g1, g2 = kernel.derivatives(S)
+    g, g1, g2 = kernel.derivatives(cdist(U, U, "sqeuclidean"))
     K = output_variance * g
     del g  # each holds as much as the data's covariance, and a kernel may give one array twice
     K1 = (2.0 * output_variance) * g1
     del g1
-    return KernelMatrices(S, K, K1, (4.0 * output_variance) * g2)
+    return KernelMatrices(K, K1, (4.0 * output_variance) * g2)
