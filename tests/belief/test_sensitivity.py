@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ridgeway as rw
 from ridgeway.belief import process_draws
 from ridgeway.belief import sensitivity as module
-from ridgeway.belief.averages import dispersion, unexplained
+from ridgeway.belief.averages import Drawing, average, dispersion, unexplained
 from ridgeway.gp.measures import Uniform
 from ridgeway.gp.variance_parts import Exchange
 from tests.belief.averaged import LOWER, UPPER, fitted, ridge
@@ -95,6 +95,41 @@ def test_what_is_unexplained_is_the_error_of_observations_left_out() -> None:
     errors = belief.y - belief.leave_one_out().mean
     assert unexplained(belief) == pytest.approx(np.mean(errors**2) / np.var(belief.y))
     assert 0.0 < unexplained(belief) < 0.01
+
+
+def test_what_left_out_predictions_miss_goes_along_with_them() -> None:
+    """Checked by regression: the slope of the errors on the predictions, and its error where the slope is nothing."""
+    belief = fitted(1)
+    how = average(belief, Uniform(LOWER, UPPER), Drawing(rivals=False, n_draws=2), "a test")
+    share, error = how.missed_along
+    predicted = belief.leave_one_out().mean
+    slope = np.polyfit(predicted, belief.y - predicted, 1)[0]
+    assert share == pytest.approx(slope)
+    spread = np.std(belief.y - predicted) / np.std(predicted) / np.sqrt(belief.y.shape[0])
+    assert 0.5 * spread < error < 2.0 * spread
+    far = module._Indices(0.0, 2.0, np.ones(1), np.ones(1), np.ones(1))
+    rng = np.random.default_rng(0)
+    assert module._varying_more(far, (0.1, 0.0), rng).std == pytest.approx(2.0 * np.sqrt(1.2))
+    assert module._varying_more(far, (-0.9, 0.0), rng).std == 0.0
+    drawn = np.array([module._varying_more(far, (0.0, 0.05), rng).std for _ in range(4000)])
+    assert drawn.std() == pytest.approx(2.0 * 0.05, rel=0.1)
+
+
+@pytest.mark.slow
+def test_the_interval_of_the_standard_deviation_holds_it_where_a_process_returns_to_its_mean() -> None:
+    """On the piston, functions drawn from the posterior vary too little."""
+    piston = rw.testfunctions.piston()
+    truth = np.sqrt(Exchange(Uniform(piston.lower, piston.upper), 14).parts(piston).variance)
+    held, errors = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rw.Box(piston.lower, piston.upper).filling(60, rng)
+        belief = rw.fit(X, piston(X), rw.Diagonal(), bounds=(piston.lower, piston.upper))
+        found = belief.sensitivity(rivals=False, n_draws=60).std
+        held.append(float(found.low) <= truth <= float(found.high))
+        errors.append(float(found.mean) / truth - 1.0)
+    assert sum(held) >= 3
+    assert np.abs(errors).max() < 0.06
 
 
 @given(st.floats(0.0, 1.0), st.integers(0, 2**31))

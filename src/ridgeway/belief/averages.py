@@ -25,6 +25,9 @@ T = TypeVar("T")
 N_DRAWS, LEAST_DRAWS = 200, 40
 LEAST_OBSERVATIONS = 4
 _WORK = 4e9  # multiply-adds to spend on splitting variances
+_NARROWING = (
+    1.0 / 6.0
+)  # power of how much better left-out predictions do than expected; docs/sensitivity.md measures it
 _NARROWEST = 0.3  # factor on intervals at least
 
 
@@ -65,6 +68,23 @@ class Average:
         """Share of the variance of the observations that is left when each is predicted from the others."""
         return sum(weight * unexplained(one) for one, weight in self.models)
 
+    @property
+    def missed_along(self) -> tuple[float, float]:
+        """Covariance of what left-out predictions miss with them, as a share of their variance, and its standard error.
+
+        Far from its data a process returns to its mean, so the function that it predicts varies too little, and what it
+        misses goes along with it: the variance of the function is larger by twice this share.
+        """
+        first = self.models[0].belief
+        each = [weight * one.leave_one_out().mean[first.trusted] for one, weight in self.models]
+        predicted = np.sum(each, axis=0)
+        away = predicted - predicted.mean()
+        variance = float(np.mean(away**2))
+        if variance == 0.0:  # nothing is predicted but the mean
+            return 0.0, 0.0
+        products = (first.y[first.trusted] - predicted) * away / variance
+        return float(products.mean()), float(products.std() / np.sqrt(products.shape[0]))
+
     def over_draws(self, measure: Any, statistic: Callable[[DrawnFunction, OutputScaling], T]) -> list[T]:
         """A statistic of every function drawn."""
         rng = np.random.default_rng(self.seed)
@@ -82,14 +102,14 @@ class Average:
         return Estimate.of(np.asarray(values), self.level, max(self.dispersion, 1.0))
 
     def estimate_of_shares(self, values: Any) -> Estimate:
-        """The same of shares of inputs, narrowed a third of the way (in logarithms) where these predictions do better.
+        """The same of shares of inputs, narrowed a sixth of the way (in logarithms) where these predictions do better.
 
         How the variance is shared depends on the directions, which have all of the noise that a belief insists on in
         their uncertainty; the mean and the variance also depend on the function where no data are, of which left-out
         observations say little.
         """
         ratio = self.dispersion
-        spread = ratio if ratio > 1.0 else max(ratio ** (1.0 / 3.0), _NARROWEST)
+        spread = ratio if ratio > 1.0 else max(ratio**_NARROWING, _NARROWEST)
         return Estimate.of_shares(np.asarray(values), self.level, spread)
 
 
