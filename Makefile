@@ -9,7 +9,7 @@
 # make search rerun the search for modes against the true modes and rewrite docs/search.md
 # make select rerun the choice of experiments and rewrite docs/selection.md
 # make optimise  rerun the search for the best point beside other optimisers and rewrite docs/optimise.md; takes days
-# make sensitivity  rerun the Sobol indices beside OpenTURNS and SALib; prints a table
+# make sensitivity  rerun the Sobol indices beside OpenTURNS and SALib and rewrite docs/sensitivity.md
 # make pools  choose from a hundred million points on two workers, and compare one worker with two; prints lines of JSON
 # make outliers  rerun the fits with outliers and rewrite the table of docs/outliers.md
 # make guests  rerun GPyTorch models beside draws of their hyperparameters and rewrite the tables of docs/howto/gpytorch.md

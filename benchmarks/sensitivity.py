@@ -5,10 +5,11 @@ chaos is OpenTURNS' sparse polynomial chaos (LARS, hyperbolic q = 0.75, the degr
 whose leave-one-out error is smallest); SALib's estimator for given data is Delta. SALib's Saltelli scheme needs a
 design of its own: it spends the same number of runs on that.
 
-    python benchmarks/sensitivity.py --repeats 3 --problems dense
-    python benchmarks/sensitivity.py --results FILE --write docs/sensitivity.md
+    python benchmarks/sensitivity.py --repeats 3 --problems dense --results FILE
+    python benchmarks/sensitivity.py --write docs/sensitivity.md
 
-With ``--results`` each answer is kept in that file as soon as it is there, and not computed again.
+Each answer is kept in the file of results as soon as it is there, and not computed again. Another file, which need not
+be there yet, begins anew.
 Needs the extra ``bench``.
 """
 
@@ -282,7 +283,7 @@ def main() -> None:
     parser.add_argument("--methods", choices=METHODS, nargs="*", default=list(METHODS))
     parser.add_argument("--largest", type=int, default=10**9, help="designs of at most so many runs")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--results", type=Path, help="keep each measurement in this file, and use those that are there")
+    parser.add_argument("--results", type=Path, default=results.KEPT / "sensitivity.jsonl")
     parser.add_argument("--write", type=Path, help="rewrite this Markdown page")
     options = parser.parse_args()
 

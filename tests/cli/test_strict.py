@@ -22,3 +22,12 @@ def test_options_that_may_be_repeated_are(ridgeway: Ridgeway) -> None:
     assert ridgeway(*INIT, "--input", "time 0 1", "--fixed", "load 3").code == 0
     assert Campaign.open("campaign.sqlite").setup.names == ("temperature", "rate", "time", "load")
     assert ridgeway("ask", "-o", "a.csv", "--force", "--force").code == 0
+
+
+def test_a_number_that_stands_alone_is_met_with_its_option(ridgeway: Ridgeway) -> None:
+    assert ridgeway(*INIT).code == 0
+    said = ridgeway("ask", "3")
+    assert said.code == 2
+    assert "to ask for so many, write -n 3" in " ".join(said.err.split())
+    assert not Campaign.open("campaign.sqlite").all_trials()
+    assert "unexpected extra argument" in ridgeway("ask", "three").err

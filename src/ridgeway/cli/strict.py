@@ -1,4 +1,7 @@
-"""A command that takes each option once: the second of two would replace the first without a word."""
+"""A command that takes each option once: the second of two would replace the first without a word.
+
+A number that stands alone is met with the option that it was meant for.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ class Strict(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse repetitions, then parse as usual."""
         if not ctx.resilient_parsing:
-            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            _, left, order = self.make_parser(ctx).parse_args(args=list(args))
+            if left and left[0].isdigit() and any("-n" in param.opts for param in self.params):
+                raise typer.BadParameter(f"{left[0]!r} stands alone: to ask for so many, write -n {left[0]}", ctx=ctx)
             given = Counter(param.opts[0] for param in order if _is_single(param))
             for name, times in given.items():
                 if times > 1:
