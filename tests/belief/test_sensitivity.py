@@ -98,14 +98,13 @@ def test_what_is_unexplained_is_the_error_of_observations_left_out() -> None:
 
 
 def test_what_left_out_predictions_miss_goes_along_with_them() -> None:
-    """Checked by regression: the slope of the errors on the predictions, and its error where the slope is nothing."""
     belief = fitted(1)
     how = average(belief, Uniform(LOWER, UPPER), Drawing(rivals=False, n_draws=2), "a test")
     share, error = how.missed_along
     predicted = belief.leave_one_out().mean
-    slope = np.polyfit(predicted, belief.y - predicted, 1)[0]
-    assert share == pytest.approx(slope)
-    spread = np.std(belief.y - predicted) / np.std(predicted) / np.sqrt(belief.y.shape[0])
+    missed = belief.y - predicted
+    assert share == pytest.approx(np.cov(missed, predicted, bias=True)[0, 1] / np.var(belief.y), abs=1e-4)
+    spread = np.std(missed) / np.std(belief.y) / np.sqrt(belief.y.shape[0])
     assert 0.5 * spread < error < 2.0 * spread
     far = module._Indices(0.0, 2.0, np.ones(1), np.ones(1), np.ones(1))
     rng = np.random.default_rng(0)
@@ -113,6 +112,15 @@ def test_what_left_out_predictions_miss_goes_along_with_them() -> None:
     assert module._varying_more(far, (-0.9, 0.0), rng).std == 0.0
     drawn = np.array([module._varying_more(far, (0.0, 0.05), rng).std for _ in range(4000)])
     assert drawn.std() == pytest.approx(2.0 * 0.05, rel=0.1)
+
+
+def test_a_belief_that_predicts_nothing_corrects_nothing() -> None:
+    """Each left-out prediction is the mean of the others, which goes against the observation."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (30, 4)), rng.standard_normal(30)
+    belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1), n_starts=2, inference="map")
+    how = average(belief, Uniform(-np.ones(4), np.ones(4)), Drawing(rivals=False, n_draws=2), "a test")
+    assert np.abs(how.missed_along).max() < 0.2
 
 
 @pytest.mark.slow

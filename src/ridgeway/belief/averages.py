@@ -70,20 +70,17 @@ class Average:
 
     @property
     def missed_along(self) -> tuple[float, float]:
-        """Covariance of what left-out predictions miss with them, as a share of their variance, and its standard error.
+        """Covariance of what left-out predictions miss with them, as a share of the variance of the observations.
 
-        Far from its data a process returns to its mean, so the function that it predicts varies too little, and what it
-        misses goes along with it: the variance of the function is larger by twice this share.
+        With its standard error. Far from its data a process returns to its mean, so the function that it predicts
+        varies too little, and what it misses goes along with it: its variance is larger by twice this share.
         """
         first = self.models[0].belief
+        y = first.y[first.trusted]
         each = [weight * one.leave_one_out().mean[first.trusted] for one, weight in self.models]
         predicted = np.sum(each, axis=0)
-        away = predicted - predicted.mean()
-        variance = float(np.mean(away**2))
-        if variance == 0.0:  # nothing is predicted but the mean
-            return 0.0, 0.0
-        products = (first.y[first.trusted] - predicted) * away / variance
-        return float(products.mean()), float(products.std() / np.sqrt(products.shape[0]))
+        products = (y - predicted) * (predicted - predicted.mean()) / max(float(np.var(y)), 1e-300)
+        return float(products.mean()), float(products.std() / np.sqrt(y.shape[0]))
 
     def over_draws(self, measure: Any, statistic: Callable[[DrawnFunction, OutputScaling], T]) -> list[T]:
         """A statistic of every function drawn."""
