@@ -106,12 +106,12 @@ def test_what_left_out_predictions_miss_goes_along_with_them() -> None:
     assert share == pytest.approx(np.cov(missed, predicted, bias=True)[0, 1] / np.var(belief.y), abs=1e-4)
     spread = np.std(missed) / np.std(belief.y) / np.sqrt(belief.y.shape[0])
     assert 0.5 * spread < error < 2.0 * spread
-    far = module._Indices(0.0, 2.0, np.ones(1), np.ones(1), np.ones(1))
-    rng = np.random.default_rng(0)
-    assert module._varying_more(far, (0.1, 0.0), rng).std == pytest.approx(2.0 * np.sqrt(1.2))
-    assert module._varying_more(far, (-0.9, 0.0), rng).std == 0.0
-    drawn = np.array([module._varying_more(far, (0.0, 0.05), rng).std for _ in range(4000)])
-    assert drawn.std() == pytest.approx(2.0 * 0.05, rel=0.1)
+    drawn = how.with_missed(np.full(4000, 2.0))
+    assert drawn.mean() == pytest.approx(2.0 * (1.0 + share), rel=1e-3)
+    assert drawn.std() == pytest.approx(2.0 * error, rel=0.1)
+    # One formula: indices and the distribution say the same of the spread.
+    one, other = belief.sensitivity(rivals=False, n_draws=60).std, belief.distribution(rivals=False, n_draws=60).std
+    assert float(one.mean) == pytest.approx(float(other.mean), rel=0.01)
 
 
 def test_a_belief_that_predicts_nothing_corrects_nothing() -> None:

@@ -94,6 +94,13 @@ class Average:
                     result.append(statistic(drawn, belief.output))
         return result
 
+    def with_missed(self, stds: Any) -> Array:
+        """Standard deviations of functions drawn, with what left-out predictions miss of them."""
+        share, error = self.missed_along
+        factors = 1.0 + 2.0 * np.random.default_rng([self.seed, 1]).normal(share, error, np.shape(stds))
+        result: Array = np.asarray(stds) * np.sqrt(np.maximum(factors, 0.0))
+        return result
+
     def estimate(self, values: Any) -> Estimate:
         """Mean and interval of a statistic over draws, widened where left-out predictions ask for it."""
         return Estimate.of(np.asarray(values), self.level, max(self.dispersion, 1.0))

@@ -28,6 +28,7 @@ class OutputDistribution:
     values: Array  # (draws, points), each row sorted
     weights: Array  # (draws, points) of the sorted values, rows sum to 1
     how: Average
+    over_points: bool  # of the user's own, which may be those of the observations
 
     @property
     def mean(self) -> Estimate:
@@ -38,7 +39,8 @@ class OutputDistribution:
     def std(self) -> Estimate:
         """Standard deviation of the output."""
         centre = np.sum(self.weights * self.values, axis=1, keepdims=True)
-        return self.how.estimate(np.sqrt(np.sum(self.weights * (self.values - centre) ** 2, axis=1)))
+        stds = np.sqrt(np.sum(self.weights * (self.values - centre) ** 2, axis=1))
+        return self.how.estimate(stds if self.over_points else self.how.with_missed(stds)).within(0.0)
 
     def quantile(self, q: Any) -> Estimate:
         """Values that the output stays below with probability ``q``, a number or several."""
@@ -83,4 +85,6 @@ def distribution(
     how = average(belief, measure, drawing, "a distribution")
     values = np.stack(how.over_draws(measure, lambda drawn, output: output.mean(drawn.values(X))))
     order = np.argsort(values, axis=1)
-    return OutputDistribution(np.take_along_axis(values, order, axis=1), weights[order], how)
+    return OutputDistribution(
+        np.take_along_axis(values, order, axis=1), weights[order], how, isinstance(measure, Points)
+    )

@@ -91,8 +91,9 @@ def sensitivity(
     how = average(belief, measure, drawing, "sensitivity")
     found = how.over_draws(measure, _indices)
     rng = np.random.default_rng(how.seed)
-    missed, unexplained, along = how.missed, how.unexplained, how.missed_along
-    found = [_varying_more(one, along, rng) for one in found]
+    missed, unexplained = how.missed, how.unexplained
+    stds = how.with_missed([one.std for one in found])
+    found = [one._replace(std=float(std)) for one, std in zip(found, stds, strict=True)]
     sets = [found, [_with_missed(one, missed, rng) for one in found]]
     sets.append([_shared_otherwise(one, unexplained, rng) for one in found])
     kinds = (how.estimate, how.estimate, *(3 * [how.estimate_of_shares]))
@@ -111,12 +112,6 @@ def _indices(drawn: DrawnFunction, output: OutputScaling) -> _Indices:
     variance = max(parts.variance, 1e-300)
     mean, std = output.shift + output.scale * parts.mean, output.scale * float(np.sqrt(variance))
     return _Indices(mean, std, parts.first / variance, parts.total / variance, slopes / max(slopes.sum(), 1e-300))
-
-
-def _varying_more(one: _Indices, along: tuple[float, float], rng: np.random.Generator) -> _Indices:
-    """The same with the variance that goes along with the function where left-out predictions miss it."""
-    share, error = along
-    return one._replace(std=one.std * float(np.sqrt(max(1.0 + 2.0 * rng.normal(share, error), 0.0))))
 
 
 def _shared_otherwise(one: _Indices, unexplained: float, rng: np.random.Generator) -> _Indices:
