@@ -29,6 +29,7 @@ from ridgeway.belief.belief import Belief
 from ridgeway.belief.belief_mixture import BeliefMixture
 from ridgeway.blas import blas_threads
 from ridgeway.gp import moments
+from ridgeway.gp.eigen import eigh
 from ridgeway.types import Array, Inputs
 
 
@@ -177,7 +178,7 @@ class Prospect:
             features = view.features(anchors.z)
             covariance = view.covariances(features, features, anchors.gram)[1]
             scale = np.sqrt(np.diagonal(covariance))
-            values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+            values, vectors = eigh(covariance / np.outer(scale, scale))
             roots = np.sqrt(np.maximum(values, self.settings.least_eigenvalue))
             drawn = self.sign * features.mean[:, None] + scale[:, None] * ((vectors * roots) @ normal)
             inverse_root = (vectors / roots).T

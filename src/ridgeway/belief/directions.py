@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ridgeway.gp.eigen import eigh
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _used(R: Array, activity: Array) -> tuple[Array, Array]:
 def canonical(R: Array, activity: Array) -> Directions:
     """Rows ``R (k, D)`` turned and scaled to the eigenvectors of ``Rᵀ activity R``, largest first."""
     basis, triangle = np.linalg.qr(R.T)  # R = triangleᵀ basisᵀ
-    values, vectors = np.linalg.eigh(triangle @ activity @ triangle.T)
+    values, vectors = eigh(triangle @ activity @ triangle.T)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     weights = vectors.T @ basis.T
     largest = weights[np.arange(weights.shape[0]), np.argmax(np.abs(weights), axis=1)]

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.rowspace import RowSpace
 from ridgeway.inference.mixture import Component
@@ -159,7 +160,7 @@ class Directional:
     def _rotation_of(self, component: Component) -> Array:
         """The rotation ``(k, k)`` that puts the rows of a component in canonical form."""
         A = component.gp.parameters.reshape(component.rank, -1)
-        _, vectors = np.linalg.eigh(A @ A.T)
+        _, vectors = eigh(A @ A.T)
         rotation = vectors[:, ::-1].T
         rows = self.space.lift(rotation @ A)
         largest = rows[np.arange(rows.shape[0]), np.argmax(np.abs(rows), axis=1)]

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.fft import irfftn, next_fast_len, rfftn
 from scipy.special import gamma
 
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.kernels import Kernel, with_density
 from ridgeway.types import Array
 
@@ -259,7 +260,7 @@ def _flat(k: Any, shape: tuple[int, ...]) -> Any:
 
 def principal_axes(U: Array) -> Array:
     """The rotation to the principal axes of ``U (n, d)``: a box along them is smallest."""
-    _, vectors = np.linalg.eigh(np.cov(U.T).reshape(U.shape[1], -1))
+    _, vectors = eigh(np.cov(U.T).reshape(U.shape[1], -1))
     return np.ascontiguousarray(vectors.T)
 
 

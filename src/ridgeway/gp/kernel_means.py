@@ -17,6 +17,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import erfc
 
 from ridgeway.gp import fourier, measures
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.kernels import Kernel
 from ridgeway.types import Array
 
@@ -98,7 +99,7 @@ def principal(measure: Any, R: Array, U: Array) -> tuple[Array, Array]:
 
     A radial kernel does not notice; along these axes the box of a Fourier series is smallest.
     """
-    _, axes = np.linalg.eigh(measure.covariance(R))
+    _, axes = eigh(measure.covariance(R))
     return axes.T @ R, (U - R @ measure.center) @ axes
 
 

@@ -17,6 +17,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import erf, ndtr, ndtri
 
 from ridgeway import checks
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.scaling import InputScaling
 from ridgeway.types import Array, Inputs
 
@@ -232,7 +233,7 @@ class Gaussian:
         return np.exp(-0.5 * np.einsum("mk,mk->m", omega @ self.covariance(R), omega))
 
     def from_uniform(self, q: Array) -> Array:
-        values, vectors = np.linalg.eigh(self.matrix)
+        values, vectors = eigh(self.matrix)
         result: Array = self.mean + (_normal(q) * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         return result
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ridgeway.errors import NumericalError
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN
 from ridgeway.inference.laplace import Laplace, log_volume, settle
@@ -194,7 +195,7 @@ def _moved(posterior: Posterior, lap: Laplace, outer: Array, step: Array, settin
 def _metric(posterior: Posterior, lap: Laplace, outer: Array) -> Array:
     """Square root of a first guess at the outer covariance."""
     width = posterior.prior_width(lap.theta)[outer]
-    values, vectors = np.linalg.eigh(_outer_curvature(lap, outer, width))
+    values, vectors = eigh(_outer_curvature(lap, outer, width))
     result: Array = width[:, None] * vectors / np.sqrt(values)
     return result
 
@@ -204,6 +205,6 @@ def _outer_curvature(lap: Laplace, outer: Array, width: Array) -> Array:
     H = lap.hessian
     cross = H[np.ix_(lap.inner, outer)]
     schur = -H[np.ix_(outer, outer)] - cross.T @ lap.solve(cross)
-    values, vectors = np.linalg.eigh(schur * np.outer(width, width))
+    values, vectors = eigh(schur * np.outer(width, width))
     result: Array = (vectors * np.maximum(values, 1.0)) @ vectors.T
     return result

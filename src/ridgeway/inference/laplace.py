@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import eigvalsh
 
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.posterior import Evaluation, Posterior, Process
 from ridgeway.gp.process import LOG_SCALE
 from ridgeway.inference import gauge, newton
@@ -74,7 +75,7 @@ def approximate(posterior: Posterior, at: Evaluation, inner: Array, H: Array | N
         H = posterior.hessian(at.gp)
     width = posterior.prior_width(theta)[inner]
     scaled, N = _scaled_curvature(posterior, theta, H, inner, width)
-    values, vectors = eigh(scaled, driver="evd", check_finite=False)
+    values, vectors = eigh(scaled)
     values, vectors = gauge.drop(values, vectors, N)
     floored = floor_curvature(values)
     g = (at.gradient[inner] * width) @ vectors

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE
@@ -50,7 +51,7 @@ def regression(line: Posterior, settings: LineSettings = DEFAULT.lines) -> Regre
     """Where a climb in the model of straight lines begins: the likeliest of a grid, in closed form."""
     Z, y = line.data.Z - line.data.Z.mean(axis=0), line.data.y - line.data.y.mean()
     n = y.shape[0]
-    values, vectors = np.linalg.eigh(Z @ Z.T)
+    values, vectors = eigh(Z @ Z.T)
     values = np.maximum(values, 0.0)
     first, last, size = settings.ratios
     ratios = np.logspace(first, last, size) / (float(values.mean()) or 1.0)

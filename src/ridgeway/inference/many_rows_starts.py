@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.feature_process import FeatureData
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, N_GLOBAL, Data
@@ -38,7 +39,7 @@ def of_lower_rank(model: Posterior, theta: Array, run: SearchRun) -> list[tuple[
     few = replace(model, data=model.data.rows(slice(0, run.settings.subset)))
     for smaller in reversed(model.embedding.lower_ranks()):
         gp = few.condition(theta)
-        _, axes = np.linalg.eigh(np.cov(gp.mean_slopes().T))
+        _, axes = eigh(np.cov(gp.mean_slopes().T))
         rows = axes.T[1:] @ gp.parameters.reshape(axes.shape[0], -1)
         lower = replace(few, embedding=smaller)
         theta = np.concatenate([rows.ravel(), theta[-N_GLOBAL:]])
@@ -81,7 +82,7 @@ def moment_directions(data: Data, d: int) -> Array:
     y = data.y - data.y.mean()
     slope = np.linalg.lstsq(Z, y, rcond=None)[0]
     left = y - Z @ slope
-    values, vectors = np.linalg.eigh((Z * left[:, None]).T @ Z)
+    values, vectors = eigh((Z * left[:, None]).T @ Z)
     order = np.argsort(-np.abs(values))
     rows = np.vstack([slope, vectors[:, order[:d]].T])
     basis, _ = np.linalg.qr(rows.T)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.lapack import dpotrf
 from scipy.optimize import minimize
 
 from ridgeway.errors import NumericalError
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.posterior import Evaluation, Posterior
 from ridgeway.inference import gauge
 from ridgeway.inference.settings import DEFAULT, NewtonSettings
@@ -153,7 +154,7 @@ def _newton_step(
         else:
             solve = partial(cho_solve, factor, check_finite=False)
             return -solve(gradient), solve
-    values, vectors = eigh(lifted, driver="evd", check_finite=False)
+    values, vectors = eigh(lifted)
     rotated = vectors.T @ gradient
     step = -rotated / np.maximum(np.abs(values), least)
     room = reach**2 - float(step[1:] @ step[1:])
@@ -171,7 +172,7 @@ def _is_positive(H: Array, shift: float) -> bool:
 
 def _beyond_saddle(objective: _Objective, x: Array, H: Array, settings: NewtonSettings) -> Array | None:
     """A better point along the most negative curvature of a saddle point, if there is one."""
-    _, vectors = eigh(H, driver="evd", check_finite=False)
+    _, vectors = eigh(H)
     sides = [x + side * vectors[:, 0] * length for length in settings.saddle_distances for side in (1.0, -1.0)]
     best = min(sides, key=objective.value)
     return best if objective.value(best) < objective.value(x) else None

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from ridgeway.gp.eigen import eigh
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.priors import parameter_prior
 from ridgeway.gp.process import LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE
@@ -32,7 +33,7 @@ def plain_gradients(Z: Array, y: Array, settings: StartSettings = DEFAULT.starts
     best, gradients = -np.inf, np.zeros_like(Z)
     for ell2 in typical * np.array(settings.gradient_length_scales):
         K = np.exp(-0.5 * S / ell2)
-        values, vectors = np.linalg.eigh(K)
+        values, vectors = eigh(K)
         rotated = vectors.T @ residual
         for ratio in settings.gradient_noise_ratios:
             spectrum = np.maximum(values, 0.0) + ratio
