@@ -7,7 +7,6 @@ the 71 × 71 correlations of one optimisation it failed on every processor, the 
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 from ridgeway.errors import NumericalError
 from ridgeway.types import Array
@@ -15,6 +14,8 @@ from ridgeway.types import Array
 
 def eigh(A: Array) -> tuple[Array, Array]:
     """Eigenvalues of a symmetric ``A``, least first, and orthonormal eigenvectors as columns."""
+    from scipy import linalg  # importing it takes long, and commands that only look at a campaign do not need it
+
     try:
         values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
     except linalg.LinAlgError:
