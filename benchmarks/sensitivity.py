@@ -20,7 +20,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -205,10 +204,16 @@ ENGINEERING = {
 DENSE = {f"dense ridge, D={D}, d={d}": (D, d) for D, d in ((20, 1), (20, 2), (60, 1))}
 
 
-@cache
+_ENGINEERING: dict[str, Problem] = {}  # made once: their truth takes seconds. Other processes cannot share a cache.
+
+
 def problem_called(name: str, seed: int) -> Problem:
     """A dense ridge has a function of its own for each seed; engineering functions differ in the design alone."""
-    return dense(*DENSE[name], seed) if name in DENSE else engineering(ENGINEERING[name]())
+    if name in DENSE:
+        return dense(*DENSE[name], seed)
+    if name not in _ENGINEERING:
+        _ENGINEERING[name] = engineering(ENGINEERING[name]())
+    return _ENGINEERING[name]
 
 
 def measured(name: str, n: int, method: str, seed: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ LEAST_OBSERVATIONS = 4
 _WORK = 4e9  # multiply-adds to spend on splitting variances
 _NARROWING = (
     1.0 / 6.0
-)  # power of how much better left-out predictions do than expected; docs/sensitivity.md measures it
+)  # power of how much better left-out predictions do than expected; docs/howto/explain.md measures it
 _NARROWEST = 0.3  # factor on intervals at least
 
 
