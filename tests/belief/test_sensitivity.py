@@ -106,7 +106,7 @@ def test_what_left_out_predictions_miss_goes_along_with_them() -> None:
     assert share == pytest.approx(np.cov(missed, predicted, bias=True)[0, 1] / np.var(belief.y), abs=1e-4)
     spread = np.std(missed) / np.std(belief.y) / np.sqrt(belief.y.shape[0])
     assert 0.5 * spread < error < 2.0 * spread
-    drawn = how.with_missed(np.full(4000, 2.0))
+    drawn = how.corrected(np.full(4000, 2.0))
     assert drawn.mean() == pytest.approx(2.0 * (1.0 + share), rel=1e-3)
     assert drawn.std() == pytest.approx(2.0 * error, rel=0.1)
     # One formula: indices and the distribution say the same of the spread.

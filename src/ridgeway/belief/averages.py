@@ -25,9 +25,7 @@ T = TypeVar("T")
 N_DRAWS, LEAST_DRAWS = 200, 40
 LEAST_OBSERVATIONS = 4
 _WORK = 4e9  # multiply-adds to spend on splitting variances
-_NARROWING = (
-    1.0 / 6.0
-)  # power of how much better left-out predictions do than expected; docs/howto/explain.md measures it
+_NARROWING = 1.0 / 6.0  # power of how much better than expected left-out predictions do (docs/howto/explain.md)
 _NARROWEST = 0.3  # factor on intervals at least
 
 
@@ -94,7 +92,7 @@ class Average:
                     result.append(statistic(drawn, belief.output))
         return result
 
-    def with_missed(self, stds: Any) -> Array:
+    def corrected(self, stds: Any) -> Array:
         """Standard deviations of functions drawn, with what left-out predictions miss of them."""
         share, error = self.missed_along
         factors = 1.0 + 2.0 * np.random.default_rng([self.seed, 1]).normal(share, error, np.shape(stds))

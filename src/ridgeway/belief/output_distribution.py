@@ -40,7 +40,7 @@ class OutputDistribution:
         """Standard deviation of the output."""
         centre = np.sum(self.weights * self.values, axis=1, keepdims=True)
         stds = np.sqrt(np.sum(self.weights * (self.values - centre) ** 2, axis=1))
-        return self.how.estimate(stds if self.over_points else self.how.with_missed(stds)).within(0.0)
+        return self.how.estimate(stds if self.over_points else self.how.corrected(stds)).within(0.0)
 
     def quantile(self, q: Any) -> Estimate:
         """Values that the output stays below with probability ``q``, a number or several."""

@@ -92,7 +92,7 @@ def sensitivity(
     found = how.over_draws(measure, _indices)
     rng = np.random.default_rng(how.seed)
     missed, unexplained = how.missed, how.unexplained
-    stds = how.with_missed([one.std for one in found])
+    stds = how.corrected([one.std for one in found])
     found = [one._replace(std=float(std)) for one, std in zip(found, stds, strict=True)]
     sets = [found, [_with_missed(one, missed, rng) for one in found]]
     sets.append([_shared_otherwise(one, unexplained, rng) for one in found])
