@@ -194,8 +194,8 @@ def _chance_missed(best: Optimum, n_climbs: int, run: SearchRun) -> float | None
 def chance_missed(best: Optimum, n_climbs: int, clear: bool) -> float:
     """Chance that a mode with more evidence than the best was not found, from counts on functions with known modes.
 
-    A mode that is ``clear``, because it leaves nothing to noise or has a single row, rarely has a better one. Of the
-    others one in five was wrong, and more where the best was first met late in the search (docs/search.md).
+    A mode that is ``clear``, because it leaves nothing to noise, rarely has a better one. Of the others one in five
+    was wrong, and more where the best was first met late in the search (docs/search.md).
     """
     late = min(best.found_at / max(n_climbs, 1), 1.0)
     chance = 0.05 if clear else 0.2 + 0.1 * late

@@ -46,8 +46,8 @@ def similarity(a: Laplace, b: Laplace) -> float:
 
 
 def is_clear(lap: Laplace, settings: ClimbSettings = DEFAULT.climbs) -> bool:
-    """Whether a mode has a single row, or leaves nothing to noise: such a mode rarely has a better one."""
-    return bool(lap.gp.U.shape[1] == 1 or lap.theta[LOG_NOISE] < np.log(settings.explains_all))
+    """Whether a mode leaves nothing to noise: such a mode rarely has a better one."""
+    return bool(lap.theta[LOG_NOISE] < np.log(settings.explains_all))
 
 
 def merge(optima: list[Optimum], found: Optimum, settings: PopulationSettings = DEFAULT.population) -> list[Optimum]:

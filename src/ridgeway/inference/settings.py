@@ -90,9 +90,9 @@ class ClimbSettings:
     generation: int = 8
     #: A search ends early after at least this many climbs, if the best mode was met by several fresh starts
     least_climbs: int = 40
-    #: (by this many), and either has a single row,
+    #: (by this many)
     enough_independent: int = 3
-    #: or leaves no more than this to noise. Modes with noise can be wide and wrong: many starts agree on those.
+    #: and leaves no more than this to noise. Modes with noise can be wide and wrong: many starts agree on those.
     explains_all: float = 0.05
 
 
