@@ -22,7 +22,7 @@ from ridgeway.inference.search_run import SearchRun
 from ridgeway.types import Array
 
 _SAME_EVIDENCE = 5.0  # nats by which the evidence of one mode differs with its basis
-_TOGETHER = 2  # steps in all of theta, after those in what rows decide,
+_TOGETHER, _CURVATURES = 2, 3  # steps in all of theta with each curvature, after those in what rows decide,
 _MOST_TOGETHER = 1_000_000  # up to so many rows: with more, rounding hides how the density is curved in the rest
 _BASES = 3  # for which these steps are made at most
 _RECOGNISED = 0.8  # similarity of an embedding on the way to that of the mode that it comes to
@@ -94,7 +94,7 @@ def _brought(whole: Posterior, known: Laplace, run: SearchRun) -> Laplace:
         return found
     fixed, better = found.posterior, found
     for _ in range(_BASES):
-        better = jointly(fixed, better, 1, _TOGETHER)
+        better = jointly(fixed, better, _CURVATURES, _TOGETHER)
         if fixed.data.covers(better.theta):
             return better
         fixed = replace(whole, data=whole.data.around(whole.embedding, whole.kernel, better.theta))
