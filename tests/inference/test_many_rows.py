@@ -12,7 +12,7 @@ from ridgeway.inference.settings import DEFAULT
 from ridgeway.inference.tilted_density import Frame
 from tests.gp.many import problem
 
-D, DIRECTIONS, ROWS, PART = 20, 2, 20_000, 1500
+D, DIRECTIONS, ROWS, PART = 10, 2, 10_000, 400
 
 
 def test_a_mode_of_a_part_is_brought_to_one_of_all_rows() -> None:
