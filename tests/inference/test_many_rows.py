@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from ridgeway.gp.feature_process import FeatureData
 from ridgeway.gp.posterior import Posterior
@@ -15,6 +16,7 @@ from tests.gp.many import problem
 D, DIRECTIONS, ROWS, PART = 10, 2, 10_000, 400
 
 
+@pytest.mark.slow
 def test_a_mode_of_a_part_is_brought_to_one_of_all_rows() -> None:
     data, _, embedding, kernel, theta = problem(ROWS, D, DIRECTIONS)
     theta[-1] = 0.0

@@ -33,6 +33,9 @@ def hessian(gp: Any) -> Array:
     The embedding's own block is its closed form; every block that mixes in the output
     scale, the noise or the mean contracts ``dK/dparameter`` with the derivative of ``W``.
     """
+    H = np.empty((gp.theta.shape[0], gp.theta.shape[0]))
+    H[-N_GLOBAL:], H[:, -N_GLOBAL:] = 0.0, 0.0
+    gp.embedding.hessian(gp, out=H[:-N_GLOBAL, :-N_GLOBAL])
     Ginv, W, K, alpha, sigma2 = gp.Ginv, gp.W, gp.K, gp.alpha, gp.noise_variance
     # dG/dlog gamma = 2K and dG/dlog sigma = 2 sigma² I, with K = G - diag(noise):
     noise = gp.noise_diagonal
@@ -41,10 +44,6 @@ def hessian(gp: Any) -> Array:
     K_alpha = gp.data.y - gp.mean - noise * alpha
     # -dalpha/dq; -dG⁻¹/dq is 2 (G⁻¹ - G⁻¹ N G⁻¹) for the output scale, 2 sigma² G⁻² for the noise:
     beta_output, beta_noise, beta_mean = 2.0 * (alpha - GinvN @ alpha), 2.0 * sigma2 * (Ginv @ alpha), Ginv.sum(axis=1)
-
-    H = np.empty((gp.theta.shape[0], gp.theta.shape[0]))
-    H[-N_GLOBAL:], H[:, -N_GLOBAL:] = 0.0, 0.0
-    gp.embedding.hessian(gp, out=H[:-N_GLOBAL, :-N_GLOBAL])
     by_output = gp.embedding.contract(gp, GinvNGinv)
     if np.all(noise == noise[0]):  # then one product serves for two
         trace, by_noise = np.trace(GinvNGinv) / noise[0], by_output / noise[0]

@@ -76,19 +76,20 @@ class Linear:
     def hessian(self, gp: ConditionedGP, out: Array) -> None:
         # Paper eq. 4, second line, all (dr)² entries at once; docs/method.md derives it.
         d, n, r, Z, W, alpha = self.rows, gp.data.n, gp.data.Z.shape[1], gp.data.Z, gp.W, gp.alpha
-        delta = [differences(u, u) for u in gp.U.T]
-        C = [gp.K1 * difference for difference in delta]
+        C = [gp.K1 * differences(u, u) for u in gp.U.T]
         T = [c @ gp.Ginv for c in C]
         C_alpha = [c @ alpha for c in C]
         curvature, term = np.empty((n, n)), np.empty((n, n))
         for k in range(d):
-            bent = gp.K2 * delta[k]
+            bent = differences(gp.U[:, k], gp.U[:, k])
+            bent *= gp.K2
             across = T[k] - np.outer(C_alpha[k], alpha)
             down = alpha[:, None] * T[k]
             down += np.multiply(C_alpha[k][:, None], gp.Ginv, out=term)
             blocks = np.empty((d - k, n, n))
             for m, B in enumerate(blocks, start=k):
-                np.multiply(bent, delta[m], out=curvature)
+                np.subtract.outer(gp.U[:, m], gp.U[:, m], out=curvature)
+                curvature *= bent
                 if k == m:
                     curvature += gp.K1
                 np.matmul(T[k], C[m], out=B)
