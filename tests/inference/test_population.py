@@ -10,6 +10,7 @@ import pytest
 from ridgeway.gp.length_scales import Diagonal
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.posterior import Posterior
+from ridgeway.gp.process import LOG_SCALE
 from ridgeway.inference.laplace import Laplace, approximate
 from ridgeway.inference.population import Optimum, Population, merge, same, similarity
 from ridgeway.inference.settings import DEFAULT
@@ -98,6 +99,16 @@ def test_offspring(posterior: Posterior, crossed: float) -> None:
             assert all(min(each) < 1e-10 for each in apart)
         else:
             assert min(map(max, zip(*apart, strict=True))) > 0.01
+
+
+def test_a_start_near_a_mode_differs_slightly(posterior: Posterior) -> None:
+    lap = at(posterior, rows(0))
+    starts = np.array([Population((Optimum(lap),)).near(0, posterior, np.random.default_rng(i)) for i in range(20)])
+    moved = np.std(starts - lap.theta, axis=1)
+    scale = posterior.scale(lap.theta[LOG_SCALE])
+    assert np.all(starts[:, -4:] == lap.theta[-4:])
+    assert np.all(moved > 0.0)
+    assert np.all(moved < 0.6 * scale)
 
 
 def test_a_climb_that_met_a_known_mode_is_counted_for_that_mode_alone(posterior: Posterior) -> None:

@@ -86,7 +86,7 @@ def search(posterior: Posterior, n_climbs: int, known: Sequence[Laplace], run: S
                 population = population.with_meeting(found, task.fresh)
     if not len(population):
         raise NumericalError("no start could be followed: is an input or output of enormous range?")
-    return list(population.optima), made
+    return list(_sharpened(posterior, population, n_climbs, made, run).optima), made
 
 
 def climb_through(
@@ -155,6 +155,30 @@ def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStar
         stages = rules.sequences[int(rng.integers(len(rules.sequences)))]
     known = tuple(Known(o.laplace.gp.parameters, o.scored) for o in population.optima)
     return _Task(posterior, theta, stages, fresh, known, rules)
+
+
+def _sharpened(posterior: Posterior, population: Population, n_climbs: int, made: int, run: SearchRun) -> Population:
+    """With what climbs through lower noise find near the best modes.
+
+    At a high noise a mode is wide: it can hold several sharp ones, of which the first climb to it found any.
+    """
+    rules = run.settings.climbs
+    is_free = posterior.priors.globals[1][LOG_NOISE] > 0
+    n = min(rules.sharpening_climbs, n_climbs // 10)
+    if n == 0 or run.is_over() or not is_free or not posterior.embedding.has_directions:
+        return population
+    modes = min(rules.sharpened_modes, len(population))
+    starting = [population.near(i % modes, posterior, run.rng) for i in range(n)]
+    run.say(f"{n} climbs from near the best modes{_best_so_far(population)}")
+    try:
+        results = run.map([_Task(posterior, theta, rules.sharpening, False, (), rules) for theta in starting])
+    except KeyboardInterrupt:
+        run.interrupted = True
+        return population
+    for found in results:
+        if isinstance(found, Laplace):
+            population = population.with_mode(Optimum(found, found_at=made))
+    return population
 
 
 def _is_settled(population: Population, made: int, rules: ClimbSettings) -> bool:

@@ -124,6 +124,13 @@ class Population:
             A = A + rng.uniform(*rules.shake) * scale * rng.standard_normal(A.shape)
         return np.concatenate([A.ravel(), first.theta[-N_GLOBAL:]])
 
+    def near(self, i: int, posterior: Posterior, rng: np.random.Generator) -> Array:
+        """A start ``theta`` near one of the modes."""
+        theta = self.optima[i].laplace.theta.copy()
+        scale = rng.uniform(*self.settings.slight_shake) * posterior.scale(theta[LOG_SCALE])
+        theta[:-N_GLOBAL] += scale * rng.standard_normal(theta.shape[0] - N_GLOBAL)
+        return theta
+
     def _parent(self, rng: np.random.Generator) -> Laplace:
         """One of the modes, the better ones more often."""
         weights = 1.0 / np.arange(1, len(self.optima) + 1)

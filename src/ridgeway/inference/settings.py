@@ -78,6 +78,11 @@ class ClimbSettings:
         (Stage(0.2, 10), Stage(0.1, 50)),
         (Stage(0.5, 10), Stage(0.3, 40)),
     )
+    #: Stages of the last climbs, from near the best modes: a mode at a high noise holds several sharp ones.
+    sharpening: tuple[Stage, ...] = (Stage(0.1, 10), Stage(0.03, 15), Stage(0.01, 50))
+    #: Last climbs from each of the best modes, in turn; a tenth of those that the search may make at most.
+    sharpened_modes: int = 6
+    sharpening_climbs: int = 36
     #: Iterations of a climb where the noise is known.
     iterations: int = 60
     #: So many iterations into its last stage, a climb ends if it has come to a mode that was scored at its noise level,
@@ -114,6 +119,8 @@ class PopulationSettings:
     crossed: float = 0.55
     #: Smallest and largest disturbance, in prior standard deviations.
     shake: tuple[float, float] = (0.3, 0.7)
+    #: The same for the last climbs, from near the best modes.
+    slight_shake: tuple[float, float] = (0.05, 0.3)
 
 
 @dataclass(frozen=True)
