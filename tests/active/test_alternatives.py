@@ -118,3 +118,13 @@ def test_with_thousands_of_observations_the_embedding_stands_alone():
     found = alternatives.averaged(learner.record, learner._refit, 1.0, few)
     assert [belief.model for belief in found.mixture.beliefs] == [rw.Linear(1)]
     assert found.mixture.beliefs[0].n_rows == 40
+
+
+def test_unrelated_outcomes_of_many_inputs_do_not_make_all_points_unrelated():
+    D, rng = 200, np.random.default_rng(0)
+    learner = rw.ActiveLearner(rw.Box(-np.ones(D), np.ones(D)), rw.Isotropic(), goal="minimize", random_state=0)
+    learner.tell(rng.uniform(-1.0, 1.0, (12, D)), rng.standard_normal(12))
+    belief = learner.averaged.mixture.beliefs[0]
+    length_scale = np.exp(belief.components[0].gp.parameters[0])
+    distance = np.sqrt(2.0 * D / 3.0)  # typical of two points
+    assert length_scale > 0.5 * distance

@@ -312,3 +312,17 @@ def test_progress_is_a_function_or_a_yes(progress):
         fit(X, one_direction(X), progress=progress)
     with pytest.raises(TypeError, match="progress must be True"):
         rw.ActiveLearner(rw.Box([0.0, 0.0], 1.0), rw.Linear(1), progress=progress)
+
+
+@pytest.mark.parametrize(
+    ("n", "D", "climbs"),
+    [
+        (100, 20, 400),
+        (130, 40, 947),  # four times as many
+        (60, 40, 900),  # too few observations to decide: what so few may have
+        (250, 40, 64),  # enough observations
+    ],
+)
+def test_more_inputs_need_more_climbs(n: int, D: int, climbs: int) -> None:
+    assert fit_task.full_search(n, D=D) == climbs
+    assert fit_task.full_search(n, EFFORTS["quick"], D) == fit_task.full_search(n, EFFORTS["quick"])

@@ -48,6 +48,11 @@ class AlternativeSettings:
         Mean and standard deviation of the prior of the logarithm of the noise, where the user gives no priors. With
         few observations of many inputs the noise is what its prior says, and a search that takes the differences
         between its best outcomes for noise ends there. It expects less noise than a learner does, and is less sure.
+    long_and_sure
+        Where there are more inputs than ``most_diagonal``: the inverse of the typical length scale times the root of
+        their number, and the spread of its logarithm. With so many inputs all points are far from each other. A length
+        scale that is short beside their distances explains any outcomes as unrelated, and a search that believes in it
+        draws points at random.
     most_rows
         Beyond so many observations there are no alternatives: directions are known by then, and models without them
         would cost the cube of that number.
@@ -60,6 +65,7 @@ class AlternativeSettings:
     temperature: float = 2.0
     least_weight: float = 0.01
     log_noise: tuple[float, float] = (-5.0, 1.5)
+    long_and_sure: tuple[float, float] = (0.6, 0.5)
     most_rows: int = MOST_EXACT
     warp_rows: int = 500
 
@@ -177,7 +183,7 @@ def _fitted(
             kernel=refit.kernel,
             marginal=marginal,
             bounds=refit.bounds,
-            priors=refit.priors or Priors(log_noise=settings.log_noise),
+            priors=refit.priors or _priors(model, record.space.D, settings),
             noise_variance=record.known_noise,
             initial=known,
             n_starts=n_starts,
@@ -187,3 +193,12 @@ def _fitted(
             units=record.space.units,
             robust=False,
         )
+
+
+def _priors(model: Embedding, D: int, settings: AlternativeSettings) -> Priors:
+    """What is believed before the first observation where the user says nothing."""
+    if model.has_directions or settings.most_diagonal >= D:
+        return Priors(log_noise=settings.log_noise)
+    inverse, spread = settings.long_and_sure
+    scale = inverse / float(np.sqrt(D))
+    return Priors(log_noise=settings.log_noise, embedding_scale=scale, log_length_scale_std=spread)

@@ -33,9 +33,12 @@ _INFER = {"nested": nested.infer, "map": joint.infer}
 _MANY_FAILURES = 0.5  # of the searches, from which failures are warned about
 
 
-def full_search(n: int, settings: SearchSettings = DEFAULT) -> int:
-    """How many climbs a fit to ``n`` observations makes at most where nothing is known."""
+def full_search(n: int, settings: SearchSettings = DEFAULT, D: int = 0) -> int:
+    """How many climbs a fit to ``n`` observations of ``D`` inputs makes at most where nothing is known."""
     factor = min(settings.most_factor, (100.0 / n) ** settings.cost_power)
+    fewest, enough = settings.observations_an_input
+    if fewest * D <= n <= enough * D:
+        factor *= min(settings.most_for_inputs, max(1.0, (D / settings.usual_inputs) ** 2))
     most = min(round(settings.n_climbs * factor), settings.climbs_per_observation * n)
     return max(settings.least_climbs, most)
 
@@ -154,7 +157,7 @@ class FitTask:
         if n_starts is None:
             # Modes are known, or there is nothing to find:
             little = (bool(modes) and share is None) or is_constant(self.y)
-            n_starts = settings.warm_starts if little else full_search(min(n, settings.subset), settings)
+            n_starts = settings.warm_starts if little else full_search(min(n, settings.subset), settings, posterior.D)
         if share is not None:
             n_starts = max(1, round(share * n_starts))
         by_waves = n > settings.many_rows and self.inference == "nested" and not approximation.obstacle(posterior)

@@ -309,6 +309,11 @@ class SearchSettings:
     most_factor: float = 3.0
     #: and at most this many for each observation: few data have few modes worth finding.
     climbs_per_observation: int = 15
+    #: More inputs than these need more climbs, by the square of their number, but at most by this factor,
+    usual_inputs: int = 20
+    most_for_inputs: float = 4.0
+    #: where there are so many observations for each input: fewer decide little, and with more there are few modes.
+    observations_an_input: tuple[float, float] = (2.0, 5.0)
     #: Climbs beside the modes of an earlier belief.
     warm_starts: int = 1
     #: A search of at least so many climbs is a full one, whatever modes are known.
@@ -370,7 +375,7 @@ DEFAULT = SearchSettings()
 
 #: Settings by the effort that a user asks for.
 EFFORTS = {
-    "quick": replace(DEFAULT, n_climbs=40, least_climbs=20),
+    "quick": replace(DEFAULT, n_climbs=40, least_climbs=20, most_for_inputs=1.0),
     "normal": DEFAULT,
     "thorough": replace(DEFAULT, n_climbs=4000, least_climbs=200, climbs=replace(DEFAULT.climbs, least_climbs=400)),
 }
