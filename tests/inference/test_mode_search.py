@@ -77,9 +77,9 @@ def optimum(noise: float, found_at: int, independent: int, rows: int = 2) -> Opt
 @pytest.mark.parametrize(
     ("best", "made", "ends"),
     [
-        (optimum(0.01, 2, 3), 39, False),  # too early
-        (optimum(0.01, 2, 3), 40, True),  # explains everything, and fresh starts agree
-        (optimum(0.01, 2, 2), 40, False),
+        (optimum(0.01, 2, 8), 39, False),  # too early
+        (optimum(0.01, 2, 8), 40, True),  # explains everything, and fresh starts agree
+        (optimum(0.01, 2, 7), 40, False),
         (optimum(0.2, 2, 30), 40, False),  # fresh starts agree, but on a mode with noise
         (optimum(0.2, 2, 30, rows=1), 40, False),  # also on a single direction
     ],

@@ -96,7 +96,7 @@ class ClimbSettings:
     #: A search ends early after at least this many climbs, if the best mode was met by several fresh starts
     least_climbs: int = 40
     #: (by this many)
-    enough_independent: int = 3
+    enough_independent: int = 8
     #: and leaves no more than this to noise. Modes with noise can be wide and wrong: many starts agree on those.
     explains_all: float = 0.05
 
