@@ -105,7 +105,7 @@ def test_last_climbs_from_near_the_best_modes_only_add() -> None:
     sharp, also = mode_search.search(posterior, 40, (), SearchRun(np.random.default_rng(0), progress=said.append))
     assert also == made
     assert sharp[0].laplace.log_evidence >= plain[0].laplace.log_evidence
-    assert said[-1].startswith("4 climbs from near the best modes, best log evidence")
+    assert said[-1].startswith("2 climbs from near the best modes, best log evidence")
 
 
 def test_a_wide_mode_is_sharpened() -> None:

@@ -164,20 +164,23 @@ def _sharpened(posterior: Posterior, population: Population, n_climbs: int, made
     """
     rules = run.settings.climbs
     is_free = posterior.priors.globals[1][LOG_NOISE] > 0
-    n = min(rules.sharpening_climbs, n_climbs // 10)
-    if n == 0 or run.is_over() or not is_free or not posterior.embedding.has_directions:
+    n = min(rules.sharpening_climbs, n_climbs // 20)
+    if n == 0 or not is_free or not posterior.embedding.has_directions:
         return population
-    modes = min(rules.sharpened_modes, len(population))
-    starting = [population.near(i % modes, posterior, run.rng) for i in range(n)]
-    run.say(f"{n} climbs from near the best modes{_best_so_far(population)}")
-    try:
-        results = run.map([_Task(posterior, theta, rules.sharpening, False, (), rules) for theta in starting])
-    except KeyboardInterrupt:
-        run.interrupted = True
-        return population
-    for found in results:
-        if isinstance(found, Laplace):
-            population = population.with_mode(Optimum(found, found_at=made))
+    for _ in range(rules.sharpening_rounds):
+        if run.is_over():
+            break
+        modes = min(rules.sharpened_modes, len(population))
+        starting = [population.near(i % modes, posterior, run.rng) for i in range(n)]
+        run.say(f"{n} climbs from near the best modes{_best_so_far(population)}")
+        try:
+            results = run.map([_Task(posterior, theta, rules.sharpening, False, (), rules) for theta in starting])
+        except KeyboardInterrupt:
+            run.interrupted = True
+            break
+        for found in results:
+            if isinstance(found, Laplace):
+                population = population.with_mode(Optimum(found, found_at=made))
     return population
 
 

@@ -80,9 +80,11 @@ class ClimbSettings:
     )
     #: Stages of the last climbs, from near the best modes: a mode at a high noise holds several sharp ones.
     sharpening: tuple[Stage, ...] = (Stage(0.1, 10), Stage(0.03, 15), Stage(0.01, 50))
-    #: Last climbs from each of the best modes, in turn; a tenth of those that the search may make at most.
+    #: Rounds of such climbs, each from near the best modes after the one before,
+    sharpening_rounds: int = 3
+    #: these modes in turn; so many climbs, but at most one in twenty of those that the search may make.
     sharpened_modes: int = 6
-    sharpening_climbs: int = 36
+    sharpening_climbs: int = 24
     #: Iterations of a climb where the noise is known.
     iterations: int = 60
     #: So many iterations into its last stage, a climb ends if it has come to a mode that was scored at its noise level,
