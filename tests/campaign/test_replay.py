@@ -122,7 +122,7 @@ def test_what_is_asked_for_teaches_most_about_all_outputs_together(tmp_path: Pat
     X = np.random.default_rng(1).uniform(size=(2000, 2))
     parts = [two.output(name).belief for name in ("yield", "cost")]
     sums = sum(w * score(information, outlook_of(b), X) for w, b in zip((1.0, 3.0), parts, strict=True))
-    np.testing.assert_allclose(two.score(X), sums, rtol=1e-9)
+    np.testing.assert_allclose(two.score(X), sums, rtol=1e-7)  # variances near data are differences
     chain = Chain.at(two.setup, None, two._store.snapshot())
     values, expected = chain.choose(1)
     assert two.score(values)[0] >= 0.98 * sums.max()

@@ -203,7 +203,10 @@ def test_an_open_server_says_so(campaign: Campaign) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_everything_quietly(campaign: Campaign, number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "ridgeway.cli", "serve", "-c", campaign.where, "--port", "0"]
+    # A shell's background job, which these tests may be, begins with SIGINT ignored.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{heard}; from ridgeway.cli import main; main()"
+    command = [sys.executable, "-c", program, "serve", "-c", campaign.where, "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment()
     ) as process:
