@@ -83,8 +83,8 @@ class ClimbSettings:
     #: Rounds of such climbs, each from near the best modes after the one before,
     sharpening_rounds: int = 3
     #: these modes in turn; so many climbs, but at most one in twenty of those that the search may make.
-    sharpened_modes: int = 6
-    sharpening_climbs: int = 24
+    sharpened_modes: int = 12
+    sharpening_climbs: int = 48
     #: Iterations of a climb where the noise is known.
     iterations: int = 60
     #: So many iterations into its last stage, a climb ends if it has come to a mode that was scored at its noise level,
