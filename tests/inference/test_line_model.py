@@ -91,7 +91,7 @@ def test_a_linear_response_is_predicted_as_by_a_regression():
 def test_a_curved_response_has_no_straight_part():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1.0, 1.0, (60, 4))
-    belief = rw.fit(X, np.sin(3.0 * X @ np.array([1.0, 0.5, 0.0, 0.0])), rw.Linear(1), bounds=(-1, 1))
+    belief = rw.fit(X, np.sin(3.0 * X @ np.array([1.0, 0.5, 0.0, 0.0])), rw.Linear(1), bounds=(-1, 1), effort="quick")
     assert not any(c.is_line for c in belief.components)
 
 
@@ -110,13 +110,13 @@ def test_a_warm_fit_follows_it():
 @pytest.mark.slow
 def test_the_belief_and_its_report_say_so(tmp_path):
     X, y = line(60, 5, 0.2)
-    belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1))
+    belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1), effort="quick")
     assert 0.5 < belief.straight_share <= 1.0
     assert "a straight line" in belief._repr_html_()
     assert "shape a straight line" in belief.summary()
     page = belief.report(tmp_path / "report.html").read_text()
     assert "a linear regression would do as well" in page
-    bent = rw.fit(X, np.sin(2.0 * X[:, 0]), rw.Linear(1), bounds=(-1, 1))
+    bent = rw.fit(X, np.sin(2.0 * X[:, 0]), rw.Linear(1), bounds=(-1, 1), effort="quick")
     assert bent.straight_share == 0.0
     assert "straight line" not in bent._repr_html_()
 
@@ -124,7 +124,7 @@ def test_the_belief_and_its_report_say_so(tmp_path):
 @pytest.mark.slow
 def test_draws_are_weighed_by_its_own_prior():
     X, y = line(60, 5, 0.2)
-    belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1))
+    belief = rw.fit(X, y, rw.Linear(1), bounds=(-1, 1), effort="quick")
     mgp, samples = belief.predict(X), belief.predict(X, "samples")
     assert belief.components[0].is_line
     error = mgp.std.max() / np.sqrt(belief.effective_sample_size)  # standard error of a mean over the draws

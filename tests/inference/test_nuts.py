@@ -55,7 +55,7 @@ def test_one_parameter_against_quadrature():
 @pytest.mark.slow
 def test_agrees_with_nested_where_the_data_decide():
     f, X, y = data(D=4, d=1, n=60)
-    fast, slow = rw.fit(X, y, rw.Linear(1)), rw.fit(X, y, rw.Linear(1), inference=SHORT)
+    fast, slow = (rw.fit(X, y, rw.Linear(1), inference=how, effort="quick") for how in ("nested", SHORT))
     X_new = f.sample(200, 9)
     a, b = fast.predict(X_new), slow.predict(X_new)
     assert slow.marginal == "samples"
@@ -71,7 +71,7 @@ def test_agrees_with_nested_where_the_data_decide():
 @pytest.mark.slow
 def test_draws_face_the_mode():
     _, X, y = data(D=5, d=2, n=40, seed=1)
-    belief = rw.fit(X, y, rw.Linear(2), inference=SHORT)
+    belief = rw.fit(X, y, rw.Linear(2), inference=SHORT, effort="quick")
     p = belief.posterior.n_parameters
     target = belief.components[0].gp.theta[:p].reshape(2, -1)
     for row in belief.draws[0].theta[::20]:
