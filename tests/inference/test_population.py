@@ -101,14 +101,16 @@ def test_offspring(posterior: Posterior, crossed: float) -> None:
             assert min(map(max, zip(*apart, strict=True))) > 0.01
 
 
-def test_a_start_near_a_mode_differs_slightly(posterior: Posterior) -> None:
-    lap = at(posterior, rows(0))
-    starts = np.array([Population((Optimum(lap),)).near(0, posterior, np.random.default_rng(i)) for i in range(20)])
-    moved = np.std(starts - lap.theta, axis=1)
-    scale = posterior.scale(lap.theta[LOG_SCALE])
-    assert np.all(starts[:, -4:] == lap.theta[-4:])
-    assert np.all(moved > 0.0)
-    assert np.all(moved < 0.6 * scale)
+def test_starts_near_modes_are_disturbed_and_nearer_the_better_ones(posterior: Posterior) -> None:
+    laps = [at(posterior, rows(seed), log_evidence=-float(seed)) for seed in (0, 1)]
+    population = Population(tuple(map(Optimum, laps)), replace(DEFAULT.population, last_shake=(0.01, 0.05)))
+    rng = np.random.default_rng(0)
+    starts = np.array([population.near(posterior, rng) for _ in range(90)])
+    scale = posterior.scale(laps[0].theta[LOG_SCALE])
+    away = np.array([[np.std((start - lap.theta)[: 2 * D]) for lap in laps] for start in starts])
+    assert np.all(starts[:, 2 * D :] == laps[0].theta[2 * D :])
+    assert np.all((away.min(axis=1) > 0.0) & (away.min(axis=1) < 0.1 * scale))
+    assert 45 < np.sum(away[:, 0] < away[:, 1]) < 75  # weights 1 and 1/2: 60 of 90
 
 
 def test_a_climb_that_met_a_known_mode_is_counted_for_that_mode_alone(posterior: Posterior) -> None:

@@ -170,8 +170,7 @@ def _sharpened(posterior: Posterior, population: Population, n_climbs: int, made
     for _ in range(rules.sharpening_rounds):
         if run.is_over():
             break
-        modes = min(rules.sharpened_modes, len(population))
-        starting = [population.near(i % modes, posterior, run.rng) for i in range(n)]
+        starting = [population.near(posterior, run.rng) for _ in range(n)]
         run.say(f"{n} climbs from near the best modes{_best_so_far(population)}")
         try:
             results = run.map([_Task(posterior, theta, rules.sharpening, False, (), rules) for theta in starting])

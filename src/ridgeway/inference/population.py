@@ -124,10 +124,10 @@ class Population:
             A = A + rng.uniform(*rules.shake) * scale * rng.standard_normal(A.shape)
         return np.concatenate([A.ravel(), first.theta[-N_GLOBAL:]])
 
-    def near(self, i: int, posterior: Posterior, rng: np.random.Generator) -> Array:
+    def near(self, posterior: Posterior, rng: np.random.Generator) -> Array:
         """A start ``theta`` near one of the modes."""
-        theta = self.optima[i].laplace.theta.copy()
-        scale = rng.uniform(*self.settings.slight_shake) * posterior.scale(theta[LOG_SCALE])
+        theta = self._parent(rng).theta.copy()
+        scale = rng.uniform(*self.settings.last_shake) * posterior.scale(theta[LOG_SCALE])
         theta[:-N_GLOBAL] += scale * rng.standard_normal(theta.shape[0] - N_GLOBAL)
         return theta
 

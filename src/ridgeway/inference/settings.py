@@ -80,10 +80,9 @@ class ClimbSettings:
     )
     #: Stages of the last climbs, from near the best modes: a mode at a high noise holds several sharp ones.
     sharpening: tuple[Stage, ...] = (Stage(0.1, 10), Stage(0.03, 15), Stage(0.01, 50))
-    #: Rounds of such climbs, each from near the best modes after the one before,
+    #: Rounds of such climbs, each from near the best modes after the one before:
     sharpening_rounds: int = 3
-    #: these modes in turn; so many climbs, but at most one in twenty of those that the search may make.
-    sharpened_modes: int = 12
+    #: so many climbs, but at most one in twenty of those that the search may make.
     sharpening_climbs: int = 48
     #: Iterations of a climb where the noise is known.
     iterations: int = 60
@@ -121,8 +120,8 @@ class PopulationSettings:
     crossed: float = 0.55
     #: Smallest and largest disturbance, in prior standard deviations.
     shake: tuple[float, float] = (0.3, 0.7)
-    #: The same for the last climbs, from near the best modes.
-    slight_shake: tuple[float, float] = (0.05, 0.3)
+    #: The same for the last climbs: the sharp modes that a wide one holds can be far apart.
+    last_shake: tuple[float, float] = (0.1, 0.8)
 
 
 @dataclass(frozen=True)
