@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import ridgeway as rw
 from ridgeway.belief import fit_task
@@ -326,3 +327,23 @@ def test_progress_is_a_function_or_a_yes(progress):
 def test_more_inputs_need_more_climbs(n: int, D: int, climbs: int) -> None:
     assert fit_task.full_search(n, D=D) == climbs
     assert fit_task.full_search(n, EFFORTS["quick"], D) == fit_task.full_search(n, EFFORTS["quick"])
+
+
+@pytest.mark.parametrize("approximation", ["exact", "features"])
+def test_a_search_uses_one_thread_of_blas(approximation: str) -> None:
+    """With more, the small matrices that it is made of take longer, however many rows there are."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (510, 2))
+    threads: dict[str, set[int]] = {}
+
+    def watch(sentence: str) -> None:
+        threads[sentence] = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(510)
+        rw.fit(X, y, rw.Linear(1), n_starts=2, approximation=approximation, progress=watch)
+        after = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    searching = [used for sentence, used in threads.items() if "climb" in sentence or "mode" in sentence]
+    assert searching
+    assert all(used == {1} for used in searching)
+    assert after == {2}

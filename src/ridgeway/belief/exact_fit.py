@@ -10,7 +10,6 @@ from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit_task import FitTask
 from ridgeway.belief.robust import Hypothesis, fit_robustly
 from ridgeway.belief.suspects import suspects
-from ridgeway.blas import blas_threads
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.scaling import is_constant
@@ -83,8 +82,7 @@ def _checked(chosen: Hypothesis, initial: Belief | None) -> Belief:
     if task.progress is not None:
         task.progress("predicting observations left out")
     noise = posterior.data.noise - data_notes.tie_noise(posterior.priors, task.y)[trusted]
-    with blas_threads(posterior.data.n):
-        found = left_out.check(posterior, belief.components, noise, task.seed, task.settings)
+    found = left_out.check(posterior, belief.components, noise, task.seed, task.settings)
     diagnostics = replace(belief.diagnostics, failures=belief.diagnostics.failures + found.failures)
     if found.misled:
         belief = task.belief(belief.model, belief, found.misfit, misled=True)

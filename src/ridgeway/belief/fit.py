@@ -21,7 +21,7 @@ from ridgeway.belief.many_rows import KEPT, PART, ManyRowsTask
 from ridgeway.belief.observations import Observations
 from ridgeway.belief.row_blocks import Blocks
 from ridgeway.belief.sampling import sampled
-from ridgeway.blas import blas_threads
+from ridgeway.blas import blas_threads, one_blas_thread
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
@@ -208,11 +208,9 @@ class _InMemory:
         with blas_threads(seen.n):
             space = transfer.row_space(seen.X, self._scaling, options.embedding, earlier)
         task = options.task(seen, space, self.output, self._notes(seen), self.rng)
-        belief = exact_fit(task, options.embedding, initial, options.robust)
-        if options.sampler is None:
-            return belief
-        with blas_threads(seen.n):
-            return sampled(belief, options.sampler, options.say)
+        with one_blas_thread():
+            belief = exact_fit(task, options.embedding, initial, options.robust)
+            return belief if options.sampler is None else sampled(belief, options.sampler, options.say)
 
     def with_basis(self, seen: Observations) -> Belief:
         """A finite basis for all rows, which are not copied."""
@@ -223,7 +221,8 @@ class _InMemory:
         drawn = drawn._replace(X=drawn.X[:KEPT].copy())  # of the others only what the row space holds is needed
         task = options.task(drawn, space, self.output, self._notes(seen), self.rng)
         rows = ArrayRows(seen.X, seen.y, task.noise(seen.y, seen.known), self._scaling, self.output)
-        return ManyRowsTask(task, rows).belief(options.embedding, options.initial)
+        with one_blas_thread():
+            return ManyRowsTask(task, rows).belief(options.embedding, options.initial)
 
     def of_a_part(self, size: int, seen: Observations) -> Belief:
         """The exact process of ``size`` rows drawn at random, with a note about how it predicts as many others."""
@@ -281,5 +280,6 @@ def _fit_blocks(blocks: Blocks, options: FitOptions) -> Belief:
         space = transfer.row_space(X, scaling, options.embedding, None)
     task = options.task(drawn, space, output, data_notes.notes(X, y, None, extent), rng)
     rows = streamed.BlockRows(blocks, n, scaling, output, task.noise_rule())
-    belief = ManyRowsTask(task, rows).belief(options.embedding, options.initial)
+    with one_blas_thread():
+        belief = ManyRowsTask(task, rows).belief(options.embedding, options.initial)
     return replace(belief, names=names, units=units)

@@ -13,7 +13,6 @@ from ridgeway.belief.belief import Belief
 from ridgeway.belief.diagnostics import Diagnostics
 from ridgeway.belief.processes import in_processes
 from ridgeway.belief.streamed import Noise
-from ridgeway.blas import blas_threads
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
 from ridgeway.gp.linear import Linear
@@ -104,8 +103,7 @@ class FitTask:
         if misled:
             flat = replace(posterior, embedding=Linear(1))
             modes += (KnownMode(flat, starts.noise_only(flat, self.settings.starts)),)
-        with blas_threads(posterior.data.n):
-            found = self._inferred(posterior, modes, share, searched_rank)
+        found = self._inferred(posterior, modes, share, searched_rank)
         return Belief(
             posterior=posterior,
             space=self.space,

@@ -11,7 +11,6 @@ import numpy as np
 from ridgeway.belief import transfer
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit_task import FitTask, diagnosed
-from ridgeway.blas import blas_threads
 from ridgeway.gp import feature_likelihood, rowspace
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.feature_process import FeatureData, FeatureProcess
@@ -112,8 +111,7 @@ class ManyRowsTask:
             n_starts=task.n_starts or task.settings.many_rows_climbs,
             settings=task.settings.for_a_part(),
         )
-        with blas_threads(n):
-            first = few.belief(embedding, None)
+        first = few.belief(embedding, None)
         return transfer.known_modes(first.components, first.space, part, task.space), first
 
 
