@@ -329,6 +329,7 @@ def test_more_inputs_need_more_climbs(n: int, D: int, climbs: int) -> None:
     assert fit_task.full_search(n, EFFORTS["quick"], D) == fit_task.full_search(n, EFFORTS["quick"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("approximation", ["exact", "features"])
 def test_a_search_uses_one_thread_of_blas(approximation: str) -> None:
     """With more, the small matrices that it is made of take longer, however many rows there are."""
