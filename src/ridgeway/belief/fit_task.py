@@ -166,13 +166,15 @@ class FitTask:
             if by_waves and known and not any(mode.posterior.is_line for mode in known):
                 found = exact_refinement.infer(posterior, known, n_ranks, run)
             return infer(posterior, n_starts, modes, run, searched_rank) if found is None else found
+        part_size = settings.subset
         if by_waves:  # few modes are left with so many rows, and following one is cheap
             n_starts = min(n_starts, settings.many_rows_climbs)
-            run.settings = settings = replace(settings, n_finalists=settings.many_rows_finalists)
+            run.settings, part_size = settings.for_a_part(), settings.part(posterior.n_parameters)
         # Modes are found on a part of the data at a fraction of the cost, then followed on all.
-        part = posterior.data.rows(run.rng.choice(n, settings.subset, replace=False))
+        part = posterior.data.rows(run.rng.choice(n, part_size, replace=False))
         on_part = [replace(mode, posterior=replace(mode.posterior, data=part)) for mode in modes]
         first = infer(replace(posterior, data=part), n_starts, on_part, run, searched_rank)
+        run.settings = settings
         best = first.components[: settings.subset_modes]
         followed = [KnownMode(replace(c.posterior, data=posterior.data), c.gp.theta) for c in best]
         found = None

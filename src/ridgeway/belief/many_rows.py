@@ -101,7 +101,7 @@ class ManyRowsTask:
         task = self.task
         if initial is not None and initial.model == embedding:
             return transfer.known_modes(initial.components, initial.space, part, task.space), None
-        n = min(task.settings.subset, task.X.shape[0])
+        n = min(task.settings.part(part.n_parameters), task.X.shape[0])
         few = replace(
             task,
             X=task.X[:n],

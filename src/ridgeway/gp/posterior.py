@@ -66,7 +66,7 @@ class Posterior:
     def evaluate(self, theta: Array) -> Evaluation:
         """``log p(y, theta)`` and its gradient."""
         gp = self.condition(theta)
-        log_prior, gradient = self._log_prior_and_gradient(theta)
+        log_prior, gradient = self.log_prior_and_gradient(theta)
         gradient += likelihood.gradient(gp)
         return Evaluation(gp, gp.log_likelihood() + log_prior, gradient)
 
@@ -105,9 +105,10 @@ class Posterior:
         return np.concatenate([parameters, self.priors.globals[0]])
 
     def _log_prior(self, theta: Array) -> float:
-        return self._log_prior_and_gradient(theta)[0]
+        return self.log_prior_and_gradient(theta)[0]
 
-    def _log_prior_and_gradient(self, theta: Array) -> tuple[float, Array]:
+    def log_prior_and_gradient(self, theta: Array) -> tuple[float, Array]:
+        """``log p(theta)`` and its gradient."""
         prior = parameter_prior(self.embedding, self.priors, self.D, theta[LOG_SCALE])
         z = (theta[:-N_GLOBAL] - prior.mean) / prior.std
         n, z2 = z.shape[0], float(z @ z)

@@ -9,7 +9,7 @@ from ridgeway.gp.feature_process import FeatureData
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import Data
 from ridgeway.gp.row_source import DataRows
-from ridgeway.inference import evidence, newton
+from ridgeway.inference import evidence, many_rows_starts, newton
 from ridgeway.inference.laplace import Laplace, approximate
 from ridgeway.inference.mixture import Inferred, KnownMode, mixture
 from ridgeway.inference.mode_following import ROWS_A_PARAMETER, followed
@@ -18,6 +18,7 @@ from ridgeway.inference.search_run import SearchRun
 from ridgeway.inference.settings import SearchSettings
 
 _SAMPLE = 2048  # rows at which modes are compared
+_CORRECTIONS, _ARRIVED = 30, 1e-3  # quasi-Newton iterations at most, and nats that are not worth one more
 _FEW_ROWS = 1000  # up to which the exact process costs less than a second climb with a basis
 
 
@@ -31,11 +32,11 @@ def infer(posterior: Posterior, modes: Sequence[KnownMode], n_ranks: int, run: S
     assert isinstance(data, Data)
     behind = FeatureData(data.rows(slice(0, _SAMPLE)), data.n, DataRows(data))
     laps: list[Optimum] = []
-    for i, mode in enumerate(modes):
-        run.say(f"following mode {i + 1} of {len(modes)} on {data.n:,} rows")
+    starts = many_rows_starts.from_modes(replace(posterior, data=behind), modes, run)
+    for i, (model, theta) in enumerate(starts):
+        run.say(f"following mode {i + 1} of {len(starts)} on {data.n:,} rows")
         with run.counting_failures():
-            model = replace(mode.posterior, data=behind)
-            lap = followed(model, mode.theta, run, once=data.n <= _FEW_ROWS)
+            lap = followed(model, theta, run, once=data.n <= _FEW_ROWS)
             laps = merge(laps, Optimum(lap), run.settings.population)
     if not laps:
         return None
@@ -57,6 +58,9 @@ def refined(posterior: Posterior, found: Laplace, settings: SearchSettings) -> O
     """
     at = newton.refined(posterior, found.theta, found.inner, found.solve, settings.newton)
     lap = approximate(posterior, at, found.inner, found.hessian)
+    if not lap.has_arrived(settings.newton):  # those curvatures are too rough here: gradients correct them
+        theta = newton.climb_with(posterior, lap.theta, found.inner, lap.factor, _CORRECTIONS, _ARRIVED)
+        lap = approximate(posterior, posterior.evaluate(theta), found.inner, found.hessian)
     if posterior.data.n > ROWS_A_PARAMETER * found.theta.shape[0]:
         outer = evidence.concluded_by_curvature(found.posterior, found)
     else:

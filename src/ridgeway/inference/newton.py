@@ -11,6 +11,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.optimize import minimize
 
 from ridgeway.errors import NumericalError
+from ridgeway.gp import inner_density
 from ridgeway.gp.eigen import eigh
 from ridgeway.gp.posterior import Evaluation, Posterior
 from ridgeway.inference import gauge
@@ -26,15 +27,22 @@ _MEMORY = 20  # steps that the quasi-Newton approximation remembers
 def climb(posterior: Posterior, theta: Array, inner: Array, max_iterations: int) -> Array:
     """Quasi-Newton ascent of ``log p(y, theta)`` over ``theta[inner]`` (paper: L-BFGS)."""
     width = posterior.prior_width(theta)[inner]
-    objective = _Objective(posterior, theta, inner, width)
-    result = minimize(
-        objective.value_and_gradient,
-        theta[inner] / width,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iterations, "maxcor": _MEMORY},
-    )
-    return objective.full(result.x)
+    density = inner_density.of(posterior, theta, inner)
+
+    def full(x: Array) -> Array:
+        moved = theta.copy()
+        moved[inner] = x * width
+        return moved
+
+    def objective(x: Array) -> tuple[float, Array]:
+        try:
+            value, gradient = density(full(x))
+        except NumericalError:  # the line search has gone too far: it steps back from a wall
+            return _WALL, np.zeros_like(x)
+        return -value, -gradient[inner] * width
+
+    options = {"maxiter": max_iterations, "maxcor": _MEMORY}
+    return full(minimize(objective, theta[inner] / width, jac=True, method="L-BFGS-B", options=options).x)
 
 
 def climb_with(
@@ -236,13 +244,6 @@ class _Objective:
 
     def gradient(self, x: Array) -> Array:
         return -self.evaluate(x).gradient[self.inner] * self.width
-
-    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
-        try:
-            at = self.posterior.evaluate(self.full(x))
-        except NumericalError:  # the line search has gone too far: it steps back from a wall
-            return _WALL, np.zeros_like(x)
-        return -at.log_density, -at.gradient[self.inner] * self.width
 
     def hessian(self, x: Array) -> Array:
         self.last_hessian_at = self.evaluate(x)

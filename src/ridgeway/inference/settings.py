@@ -339,6 +339,8 @@ class SearchSettings:
     subset_modes: int = 2
     #: Observations above which modes are taken from the part to all of them with a finite basis,
     many_rows: int = 500
+    #: and the part is smaller where an embedding has few parameters: so many for each, but at least the second number.
+    part_for_parameters: tuple[int, int] = (4, 300)
     #: Climbs on that part where a finite basis takes modes to all rows: with so many rows few modes are left,
     many_rows_climbs: int = 16
     #: and the modes whose scales are optimised on the part.
@@ -356,6 +358,15 @@ class SearchSettings:
     mixture: MixtureSettings = field(default_factory=MixtureSettings)
     left_out: LeftOutSettings = field(default_factory=LeftOutSettings)
     outliers: OutlierSettings = field(default_factory=OutlierSettings)
+
+    def part(self, n_parameters: int) -> int:
+        """How many of many rows a search for the modes of so many parameters takes.
+
+        >>> SearchSettings().part(60), SearchSettings().part(200)
+        (300, 400)
+        """
+        each, least = self.part_for_parameters
+        return min(self.subset, max(least, each * n_parameters))
 
     def for_a_part(self) -> SearchSettings:
         """The same for a search that only has to find where to begin on many more rows.
