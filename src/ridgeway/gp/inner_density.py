@@ -1,8 +1,8 @@
 """The log density over a linear embedding and the mean, at fixed scales and noise, as fast as a climb can have it.
 
-A search for modes asks for little else, tens of thousands of times, and with a hundred observations most of the time
-would go into calls between products. So nothing is kept here that a second derivative would need, and nothing that
-does not change is computed again. :meth:`ridgeway.gp.posterior.Posterior.evaluate` gives the same numbers.
+A search for modes asks for little else, tens of thousands of times. So nothing is kept here that a second derivative
+would need, nothing that does not change is computed again, and all work is in products and factors.
+:meth:`ridgeway.gp.posterior.Posterior.evaluate` gives the same numbers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import LARGEST, LOG_NOISE, LOG_OUTPUT_SCALE, LOG_SCALE, MEAN, N_GLOBAL, Data
 from ridgeway.types import Array
 
-
 Density = Callable[[Array], tuple[float, Array]]
 
 
 def of(posterior: Posterior, theta: Array, free: Array) -> Density:
-    """``log p(y, theta)`` and its gradient as a function of ``theta``, of which only the ``free`` entries will change."""
+    """``log p(y, theta)`` and its gradient as a function of ``theta``, of which only ``free`` entries will change."""
     fixed = theta.shape[0] + np.array([LOG_OUTPUT_SCALE, LOG_NOISE, LOG_SCALE])
     is_exact = isinstance(posterior.data, Data) and isinstance(posterior.embedding, Linear)
     if is_exact and not np.isin(fixed, free).any():

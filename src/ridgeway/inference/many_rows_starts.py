@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ridgeway.errors import NumericalError
 from ridgeway.gp.eigen import eigh
 from ridgeway.gp.feature_process import FeatureData
 from ridgeway.gp.posterior import Posterior
@@ -38,7 +39,10 @@ def of_lower_rank(model: Posterior, theta: Array, run: SearchRun) -> list[tuple[
     result: list[tuple[Posterior, Array]] = []
     few = replace(model, data=model.data.rows(slice(0, run.settings.subset)))
     for smaller in reversed(model.embedding.lower_ranks()):
-        gp = few.condition(theta)
+        try:
+            gp = few.condition(theta)
+        except NumericalError:  # whoever follows the mode will say so
+            break
         _, axes = eigh(np.cov(gp.mean_slopes().T))
         rows = axes.T[1:] @ gp.parameters.reshape(axes.shape[0], -1)
         lower = replace(few, embedding=smaller)
