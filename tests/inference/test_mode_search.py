@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from ridgeway.errors import NumericalError
-from ridgeway.gp.priors import Priors
-from ridgeway.gp.process import LOG_NOISE, Data
+from ridgeway.gp.process import LOG_NOISE
 from ridgeway.inference import mode_search
 from ridgeway.inference.laplace import Laplace, approximate
 from ridgeway.inference.population import Optimum, Population
@@ -95,48 +94,6 @@ def test_known_modes_take_part() -> None:
     assert made == 1
     assert found[0].laplace.log_evidence >= best.log_evidence
     assert found[0].found_at == 0
-
-
-def test_last_climbs_from_near_the_best_modes_only_add() -> None:
-    posterior = model_posterior(6, 2, priors=Priors())
-    without = replace(DEFAULT, climbs=replace(DEFAULT.climbs, sharpening_climbs=0))
-    said: list[str] = []
-    plain, made = mode_search.search(posterior, 40, (), SearchRun(np.random.default_rng(0), without))
-    sharp, also = mode_search.search(posterior, 40, (), SearchRun(np.random.default_rng(0), progress=said.append))
-    assert also == made
-    assert sharp[0].laplace.log_evidence >= plain[0].laplace.log_evidence
-    assert said[-1].startswith("2 climbs from near the best modes, best log evidence")
-
-
-def test_a_wide_mode_is_sharpened() -> None:
-    noisy = model_posterior(4, 1, priors=Priors())
-    X = noisy.data.Z
-    y = np.sin(X @ np.array([1.0, -0.5, 0.3, 0.0]))
-    posterior = replace(noisy, data=Data(X, (y - y.mean()) / y.std(), np.full(X.shape[0], 1e-6)))
-    theta = posterior.initial(np.array([0.7, -0.6, 0.1, 0.2]))
-    wide = mode_search.climb_through(posterior, theta, (Stage(0.8, 40),), DEFAULT.climbs)
-    assert isinstance(wide, Laplace)
-    before = Population((Optimum(wide),))
-    after = mode_search._sharpened(posterior, before, 400, 400, run())
-    assert after.optima[0].laplace.theta[LOG_NOISE] == pytest.approx(np.log(0.01))
-    assert after.optima[0].laplace.log_evidence > wide.log_evidence + 10
-
-
-def test_an_interruption_of_the_last_climbs_keeps_what_was_found() -> None:
-    posterior = model_posterior(4, 2, priors=Priors())
-    calls: list[int] = []
-
-    def interrupted(tasks: Sequence) -> list:
-        calls.append(len(tasks))
-        if sum(calls) > 20:
-            raise KeyboardInterrupt
-        return [task() for task in tasks]
-
-    one = SearchRun(np.random.default_rng(0), map_tasks=interrupted)
-    found, made = mode_search.search(posterior, 20, (), one)
-    assert made == 20
-    assert one.interrupted
-    assert found
 
 
 def test_climbs_that_cannot_be_followed_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

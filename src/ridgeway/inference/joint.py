@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ridgeway.errors import NumericalError
 from ridgeway.gp.posterior import Posterior
 from ridgeway.gp.process import LOG_SCALE, N_GLOBAL
-from ridgeway.inference import mode_search
+from ridgeway.inference import mode_search, sharpening
 from ridgeway.inference.laplace import settle
 from ridgeway.inference.mixture import Component, Inferred, KnownMode, at_full_rank, summarise
 from ridgeway.inference.newton import climb
@@ -25,6 +25,7 @@ def infer(
     free = posterior.free()
     free = free[free != posterior.n_parameters + N_GLOBAL + LOG_SCALE]  # the prior scale is given
     searched, n_made = mode_search.search(posterior, n_starts, (), run) if n_starts else ([], 0)
+    searched = sharpening.sharpened(posterior, searched, run.settings.climbs.last_climbs(n_made), run)
     thetas = [at_full_rank(posterior, mode.theta, run.rng) for mode in known]
     counts = [1 for _ in known]
     for optimum in searched[: run.settings.n_finalists]:

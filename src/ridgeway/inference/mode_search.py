@@ -33,7 +33,7 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Task:
+class ClimbTask:
     """One climb, ready to be made here or in another process."""
 
     posterior: Posterior
@@ -67,7 +67,7 @@ def search(posterior: Posterior, n_climbs: int, known: Sequence[Laplace], run: S
             break
         size = min(rules.generation, n_climbs - made)
         tasks = [_task(posterior, population, fresh_starts, run) for _ in range(size)]
-        run.say(f"climb {made + 1} of at most {n_climbs}{_best_so_far(population)}")
+        run.say(f"climb {made + 1} of at most {n_climbs}{best_so_far(population)}")
         try:
             results = run.map(tasks)
         except KeyboardInterrupt:
@@ -86,7 +86,7 @@ def search(posterior: Posterior, n_climbs: int, known: Sequence[Laplace], run: S
                 population = population.with_meeting(found, task.fresh)
     if not len(population):
         raise NumericalError("no start could be followed: is an input or output of enormous range?")
-    return list(_sharpened(posterior, population, n_climbs, made, run).optima), made
+    return list(population.optima), made
 
 
 def climb_through(
@@ -145,7 +145,7 @@ class _FreshStarts:
         return self._drawn.pop()
 
 
-def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStarts, run: SearchRun) -> _Task:
+def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStarts, run: SearchRun) -> ClimbTask:
     rules, rng = run.settings.climbs, run.rng
     few = len(population) < run.settings.population.least or not posterior.embedding.has_directions
     fresh = few or bool(rng.random() < rules.fresh)
@@ -154,33 +154,7 @@ def _task(posterior: Posterior, population: Population, fresh_starts: _FreshStar
     if posterior.priors.globals[1][LOG_NOISE] > 0:
         stages = rules.sequences[int(rng.integers(len(rules.sequences)))]
     known = tuple(Known(o.laplace.gp.parameters, o.scored) for o in population.optima)
-    return _Task(posterior, theta, stages, fresh, known, rules)
-
-
-def _sharpened(posterior: Posterior, population: Population, n_climbs: int, made: int, run: SearchRun) -> Population:
-    """With what climbs through lower noise find near the best modes.
-
-    At a high noise a mode is wide: it can hold several sharp ones, of which the first climb to it found any.
-    """
-    rules = run.settings.climbs
-    is_free = posterior.priors.globals[1][LOG_NOISE] > 0
-    n = min(rules.sharpening_climbs, n_climbs // 20)
-    if n == 0 or not is_free or not posterior.embedding.has_directions:
-        return population
-    for _ in range(rules.sharpening_rounds):
-        if run.is_over():
-            break
-        starting = [population.near(posterior, run.rng) for _ in range(n)]
-        run.say(f"{n} climbs from near the best modes{_best_so_far(population)}")
-        try:
-            results = run.map([_Task(posterior, theta, rules.sharpening, False, (), rules) for theta in starting])
-        except KeyboardInterrupt:
-            run.interrupted = True
-            break
-        for found in results:
-            if isinstance(found, Laplace):
-                population = population.with_mode(Optimum(found, found_at=made))
-    return population
+    return ClimbTask(posterior, theta, stages, fresh, known, rules)
 
 
 def _is_settled(population: Population, made: int, rules: ClimbSettings) -> bool:
@@ -191,5 +165,6 @@ def _is_settled(population: Population, made: int, rules: ClimbSettings) -> bool
     return best.independent >= rules.enough_independent and is_clear(best.laplace, rules)
 
 
-def _best_so_far(population: Population) -> str:
+def best_so_far(population: Population) -> str:
+    """The best evidence, for the end of a sentence about progress."""
     return f", best log evidence {population.optima[0].laplace.log_evidence:.1f}" if len(population) else ""

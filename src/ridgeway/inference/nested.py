@@ -13,12 +13,11 @@ import numpy as np
 
 from ridgeway.errors import NumericalError
 from ridgeway.gp.posterior import Posterior
-from ridgeway.gp.process import LOG_NOISE
-from ridgeway.inference import evidence, line_model, mode_search
-from ridgeway.inference.laplace import Laplace, settle
+from ridgeway.inference import evidence, line_model, rank_modes
+from ridgeway.inference.laplace import settle
 from ridgeway.inference.mixture import Inferred, KnownMode, mixture
 from ridgeway.inference.newton import climb
-from ridgeway.inference.population import Optimum, merge, same
+from ridgeway.inference.population import Optimum, merge
 from ridgeway.inference.search_run import SearchRun
 from ridgeway.types import Array
 
@@ -39,9 +38,10 @@ def infer(
     population: tuple[Array, ...] = ()
     searches = sum(not mode.is_spare for mode in known)
     models = ranks(posterior)
+    n_searches = settings.searches(n_starts)
     for rank, model in enumerate(models, start=1):
         full = model is posterior
-        share = n_starts if full else n_starts // settings.lower_rank_share
+        share = n_starts if full else n_starts // n_searches // settings.lower_rank_share
         if rank <= searched_rank:
             share = 0
         mine = [mode.theta for mode in known if mode.belongs_to(model) and not mode.is_spare]
@@ -49,7 +49,7 @@ def infer(
         if not share and not mine:
             continue
         n_finalists = settings.n_finalists if full else settings.n_finalists // 2
-        found, searched, made = _modes_of_rank(model, share, n_finalists, mine, spare, run)
+        found, searched, made = rank_modes.find(model, share, n_searches if full else 1, n_finalists, mine, spare, run)
         optima += _concluded(model, found, run)
         if full:
             searches += made
@@ -68,82 +68,6 @@ def ranks(posterior: Posterior) -> list[Posterior]:
     return [replace(posterior, embedding=smaller) for smaller in posterior.embedding.lower_ranks()] + [posterior]
 
 
-def _modes_of_rank(
-    posterior: Posterior, n_starts: int, n_finalists: int, known: list[Array], spare: list[Array], run: SearchRun
-) -> tuple[list[Optimum], list[Optimum], int]:
-    """Modes near those that are known and those that a search finds, what the search found, and its climbs.
-
-    The search begins with the ``known`` modes and the ``spare`` ones, which an earlier search had left over.
-    """
-    settings = run.settings
-    # Climbs of the evidence begin at the best scales and noise so far. At those of a mode that takes most for noise
-    # every other mode disappears, so such modes come last.
-    noisy = [theta for theta in known if theta[LOG_NOISE] > np.log(settings.high_noise)]
-    others = [theta for theta in known if theta[LOG_NOISE] <= np.log(settings.high_noise)]
-    optima = _followed(posterior, [], others, run)
-    found: list[Optimum] = []
-    n_made = 0
-    if n_starts:
-        before = [o.laplace for o in optima] + mode_search.scored_again(posterior, spare, run)
-        found, n_made = mode_search.search(posterior, n_starts, before, run)
-    climbs: list[tuple[Laplace, Laplace]] = []
-    full = n_starts >= settings.full_search
-    for i, optimum in enumerate(found[:n_finalists]):
-        run.say(f"evidence of mode {i + 1} of {min(len(found), n_finalists)}")
-        with run.counting_failures():
-            margin = np.inf if full or not known else settings.warm_margin
-            climbs.append(_climb_evidence(posterior, optimum.laplace, optima, climbs, margin, run))
-            optima = merge(optima, replace(optimum, laplace=climbs[-1][1]), settings.population)
-    return _followed(posterior, optima, noisy, run), found, n_made
-
-
-def _climb_evidence(
-    posterior: Posterior,
-    found: Laplace,
-    optima: list[Optimum],
-    climbs: list[tuple[Laplace, Laplace]],
-    margin: float,
-    run: SearchRun,
-) -> tuple[Laplace, Laplace]:
-    """Where the climb of the evidence from a mode that was ``found`` begins, and the optimum that it leads to.
-
-    A climb that would begin where one of the ``climbs`` before it began or ended is not made
-    again, nor one that would begin more than ``margin`` nats below the best. Each begins at the
-    best's scales and noise, or at its own where these suit it better.
-    """
-    settings = run.settings
-    inner, outer = evidence.split(posterior)
-    start = found
-    if optima and outer.shape[0]:
-        best = optima[0].laplace
-        moved = found.theta.copy()
-        moved[outer] = best.theta[outer]
-        there = settle(posterior, moved, inner, settings=settings.newton)
-        if there.log_evidence < best.log_evidence - margin:
-            return there, there
-        start = max((there, found), key=lambda lap: lap.log_evidence)
-    if start is found:
-        start = settle(posterior, found.theta, inner, settings=settings.newton)
-    for known in (*((o.laplace, o.laplace) for o in optima), *climbs):
-        if same(start, known[0], settings.population):
-            return known
-    floor = optima[0].laplace.log_evidence - settings.mixture.discard if optima else -np.inf
-    return start, evidence.maximize_evidence(posterior, start, floor, settings=settings)
-
-
-def _followed(posterior: Posterior, optima: list[Optimum], thetas: list[Array], run: SearchRun) -> list[Optimum]:
-    """``optima`` and the evidence's optima near known modes, best first."""
-    settings = run.settings
-    inner, _ = evidence.split(posterior)
-    for i, theta in enumerate(thetas):  # one more observation moves a mode little: only the best is followed to the end
-        evaluations = settings.evidence.max_evaluations if i == 0 else settings.evidence.few_evaluations
-        with run.counting_failures():
-            start = settle(posterior, theta, inner, settings=settings.newton)
-            lap = evidence.maximize_evidence(posterior, start, max_evaluations=evaluations, settings=settings)
-            optima = merge(optima, Optimum(lap), settings.population)
-    return optima
-
-
 def _straight_lines(posterior: Posterior, known: list[Array], floor: float, run: SearchRun) -> list[Optimum]:
     """The straight line of most evidence: near a ``known`` one, or near a regression of evidence above ``floor``."""
     settings = run.settings
@@ -151,7 +75,7 @@ def _straight_lines(posterior: Posterior, known: list[Array], floor: float, run:
         return []
     model = line_model.model(posterior, settings.lines)
     if known:
-        return _concluded(model, _followed(model, [], known, run), run)
+        return _concluded(model, rank_modes.followed(model, [], known, run), run)
     regression = line_model.regression(model, settings.lines)
     optima: list[Optimum] = []
     if regression.log_evidence > floor:

@@ -29,11 +29,12 @@ class SearchRun:
     map_tasks: MapTasks | None = None  # by default one after another
     failures: int = field(default=0)  # climbs given up because floating point could not follow them
     interrupted: bool = field(default=False)  # by the keyboard: the best so far is wanted
+    doing: str = field(default="")  # what comes before each sentence about progress
 
     def say(self, sentence: str) -> None:
         """Report progress to whoever asked for it."""
         if self.progress is not None:
-            self.progress(sentence)
+            self.progress(self.doing + sentence)
 
     def is_over(self) -> bool:
         """Whether no more climbs should begin."""

@@ -80,10 +80,15 @@ class ClimbSettings:
     )
     #: Stages of the last climbs, from near the best modes: a mode at a high noise holds several sharp ones.
     sharpening: tuple[Stage, ...] = (Stage(0.1, 10), Stage(0.03, 15), Stage(0.01, 50))
+    #: The same again at the scales of the best mode, down to this share of its noise: better modes are often sharper.
+    sharper: float = 1.0 / 3.0
+    #: These modes are two unless their embeddings are more alike than this (1 is equal up to rotation).
+    similar_siblings: float = 0.98
     #: Rounds of such climbs, each from near the best modes after the one before:
     sharpening_rounds: int = 3
-    #: so many climbs, but at most one in twenty of those that the search may make.
+    #: so many climbs, but at most one for so many of those that the search may make.
     sharpening_climbs: int = 48
+    sharpening_share: int = 20
     #: Iterations of a climb where the noise is known.
     iterations: int = 60
     #: So many iterations into its last stage, a climb ends if it has come to a mode that was scored at its noise level,
@@ -100,6 +105,10 @@ class ClimbSettings:
     enough_independent: int = 8
     #: and leaves no more than this to noise. Modes with noise can be wide and wrong: many starts agree on those.
     explains_all: float = 0.05
+
+    def last_climbs(self, n_climbs: int) -> int:
+        """How many climbs a round of sharpening has after a search of at most ``n_climbs``."""
+        return min(self.sharpening_climbs, n_climbs // self.sharpening_share)
 
 
 @dataclass(frozen=True)
@@ -302,14 +311,22 @@ class SearchSettings:
     """
 
     #: Climbs that a fit to 100 observations makes at most where nothing is known.
-    n_climbs: int = 400
+    n_climbs: int = 800
+    #: They are split into so many independent searches, of which later ones are made while the best mode is in doubt,
+    most_searches: int = 4
+    #: but each has at least so many climbs.
+    climbs_a_search: int = 150
+    #: A mode is in doubt until so many searches led to it; the second number is for one that
+    agreeing_searches: tuple[int, int] = (2, 3)
+    #: leaves more than this to noise.
+    much_noise: float = 0.2
     #: A climb costs about this power of the number of observations: with more of them there are fewer climbs,
     cost_power: float = 2.0
     #: but at least so many, and with fewer observations more climbs, but at most this factor.
     least_climbs: int = 40
     most_factor: float = 3.0
     #: and at most this many for each observation: few data have few modes worth finding.
-    climbs_per_observation: int = 15
+    climbs_per_observation: int = 30
     #: More inputs than these need more climbs, by the square of their number, but at most by this factor,
     usual_inputs: int = 20
     most_for_inputs: float = 4.0
@@ -368,6 +385,14 @@ class SearchSettings:
         each, least = self.part_for_parameters
         return min(self.subset, max(least, each * n_parameters))
 
+    def searches(self, n_climbs: int) -> int:
+        """How many independent searches so many climbs are split into.
+
+        >>> [SearchSettings().searches(n) for n in (1, 40, 400, 2000)]
+        [1, 1, 2, 4]
+        """
+        return min(self.most_searches, max(1, n_climbs // self.climbs_a_search))
+
     def for_a_part(self) -> SearchSettings:
         """The same for a search that only has to find where to begin on many more rows.
 
@@ -389,5 +414,12 @@ DEFAULT = SearchSettings()
 EFFORTS = {
     "quick": replace(DEFAULT, n_climbs=40, least_climbs=20, most_for_inputs=1.0),
     "normal": DEFAULT,
-    "thorough": replace(DEFAULT, n_climbs=4000, least_climbs=200, climbs=replace(DEFAULT.climbs, least_climbs=400)),
+    "thorough": replace(
+        DEFAULT,
+        n_climbs=8000,
+        least_climbs=200,
+        most_searches=12,
+        climbs_per_observation=150,
+        climbs=replace(DEFAULT.climbs, least_climbs=400),
+    ),
 }
