@@ -246,7 +246,7 @@ def test_more_effort_makes_more_climbs():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rw.RidgewayWarning)
             climbs[effort] = fit(X, y, rw.Linear(2), n_starts=None, effort=effort).diagnostics.n_starts
-    assert climbs["quick"] < climbs["normal"] / 2
+    assert climbs["quick"] < climbs["normal"]
 
 
 @pytest.mark.slow
@@ -318,10 +318,10 @@ def test_progress_is_a_function_or_a_yes(progress):
 @pytest.mark.parametrize(
     ("n", "D", "climbs"),
     [
-        (100, 20, 400),
-        (130, 40, 947),  # four times as many
-        (60, 40, 900),  # too few observations to decide: what so few may have
-        (250, 40, 64),  # enough observations
+        (100, 20, 800),
+        (130, 40, 1893),  # four times as many
+        (60, 40, 1800),  # too few observations to decide: what so few may have
+        (250, 40, 128),  # enough observations
     ],
 )
 def test_more_inputs_need_more_climbs(n: int, D: int, climbs: int) -> None:

@@ -86,6 +86,16 @@ def test_searches_are_made_until_one_is_trusted(
     assert optima[0].found_at == 20 * first + 2
 
 
+def test_a_better_mode_of_another_rank_with_much_noise_leaves_the_best_in_doubt(
+    posterior: Posterior, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clear, noisy = at(posterior, 0, CLEAR, 0.0), at(posterior, 1, MUCH, 3.0)
+    for rival, n in ((noisy, 3), (replace(noisy, log_evidence=-3.0), 1)):
+        searches = Searches(monkeypatch, clear, clear, clear)
+        rank_modes.find(posterior, 80, 4, 6, [], [], SearchRun(np.random.default_rng(0)), [Optimum(rival)])
+        assert len(searches.sizes) == n
+
+
 def test_a_search_that_fails_leaves_what_the_others_found(
     posterior: Posterior, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,7 +49,9 @@ def infer(
         if not share and not mine:
             continue
         n_finalists = settings.n_finalists if full else settings.n_finalists // 2
-        found, searched, made = rank_modes.find(model, share, n_searches if full else 1, n_finalists, mine, spare, run)
+        found, searched, made = rank_modes.find(
+            model, share, n_searches if full else 1, n_finalists, mine, spare, run, optima
+        )
         optima += _concluded(model, found, run)
         if full:
             searches += made

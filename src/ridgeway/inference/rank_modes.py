@@ -31,10 +31,12 @@ def find(
     known: list[Array],
     spare: list[Array],
     run: SearchRun,
+    rivals: Sequence[Optimum] = (),
 ) -> tuple[list[Optimum], list[Optimum], int]:
     """Modes near those that are known and those that searches find, what the searches found, and their climbs.
 
     The first search begins with the ``known`` modes and the ``spare`` ones, which an earlier search had left over.
+    ``rivals`` are modes of other ranks.
     """
     settings = run.settings
     # Climbs of the evidence begin at the best scales and noise so far. At those of a mode that takes most for noise
@@ -61,7 +63,7 @@ def find(
         if climbs.optima:
             best, n_last = climbs.optima[0].laplace, settings.climbs.last_climbs(n_climbs)
             climbs.make(sharpening.siblings(posterior, best, found, n_last, run)[:n_finalists])
-        if run.is_over() or climbs.agree():
+        if run.is_over() or climbs.agree(rivals):
             break
     run.doing = ""
     return followed(posterior, climbs.optima, noisy, run), list(population.optima), n_made
@@ -100,18 +102,19 @@ class _EvidenceClimbs:
                 done = replace(optimum, laplace=climb[1])
                 self.optima = merge(self.optima, done, self.run.settings.population)
 
-    def agree(self) -> bool:
+    def agree(self, rivals: Sequence[Optimum]) -> bool:
         """Whether another search is unlikely to find a better mode than the best.
 
-        That is so where it leaves nothing to noise, or several searches led to it: more where it leaves much, because
-        such modes can be wide and wrong.
+        That is so where the best of all ranks leaves nothing to noise, or several searches led to the same: more where
+        it leaves much, because such modes can be wide and wrong.
         """
         if not self.optima:
             return False
         settings, best = self.run.settings, self.optima[0].laplace
+        leading = max((best, *(o.laplace for o in rivals)), key=lambda lap: lap.log_evidence)
         agreeing = sum(any(same(best, end, settings.population) for end in ends) for ends in self._searches)
-        much = best.theta[LOG_NOISE] > np.log(settings.much_noise)
-        return is_clear(best, settings.climbs) or agreeing >= settings.agreeing_searches[int(much)]
+        much = leading.theta[LOG_NOISE] > np.log(settings.much_noise)
+        return is_clear(leading, settings.climbs) or agreeing >= settings.agreeing_searches[int(much)]
 
 
 def _climb_evidence(

@@ -315,7 +315,7 @@ class SearchSettings:
     #: They are split into so many independent searches, of which later ones are made while the best mode is in doubt,
     most_searches: int = 4
     #: but each has at least so many climbs.
-    climbs_a_search: int = 150
+    climbs_a_search: int = 50
     #: A mode is in doubt until so many searches led to it; the second number is for one that
     agreeing_searches: tuple[int, int] = (2, 3)
     #: leaves more than this to noise.
@@ -388,7 +388,7 @@ class SearchSettings:
     def searches(self, n_climbs: int) -> int:
         """How many independent searches so many climbs are split into.
 
-        >>> [SearchSettings().searches(n) for n in (1, 40, 400, 2000)]
+        >>> [SearchSettings().searches(n) for n in (1, 40, 120, 2000)]
         [1, 1, 2, 4]
         """
         return min(self.most_searches, max(1, n_climbs // self.climbs_a_search))
@@ -412,7 +412,7 @@ DEFAULT = SearchSettings()
 
 #: Settings by the effort that a user asks for.
 EFFORTS = {
-    "quick": replace(DEFAULT, n_climbs=40, least_climbs=20, most_for_inputs=1.0),
+    "quick": replace(DEFAULT, n_climbs=40, least_climbs=20, most_for_inputs=1.0, most_searches=1),
     "normal": DEFAULT,
     "thorough": replace(
         DEFAULT,
