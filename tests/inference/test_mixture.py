@@ -9,8 +9,9 @@ import pytest
 
 from ridgeway.gp.linear import Linear
 from ridgeway.gp.priors import Priors
-from ridgeway.gp.process import N_GLOBAL
+from ridgeway.gp.process import LOG_NOISE, N_GLOBAL
 from ridgeway.inference import evidence, mixture
+from ridgeway.inference.laplace import approximate
 from ridgeway.inference.mixture import KnownMode, at_full_rank
 from ridgeway.inference.population import Optimum
 from tests.helpers import random_posterior
@@ -23,16 +24,21 @@ def test_tempered_weights_sum_to_one_and_keep_their_order() -> None:
     np.testing.assert_allclose(weights / weights[1], np.exp([-1.0, 0.0, -2.0]))
 
 
-def test_a_mode_met_late_may_have_a_better_one() -> None:
-    lap = best_mode(model_posterior(3, 1), 4)
-    chances = [mixture.chance_missed(Optimum(lap, found_at=at), 400, False) for at in (1, 50, 200, 400)]
-    assert chances == sorted(chances)
-    assert chances[0] == pytest.approx(0.2, abs=0.01)
-    assert chances[-1] == pytest.approx(0.3)
-    short = mixture.chance_missed(Optimum(lap, found_at=5), 40, False)
-    assert short > mixture.chance_missed(Optimum(lap, found_at=50), 400, False)
-    assert mixture.chance_missed(Optimum(lap, found_at=200), 400, True) <= 0.05
-    assert mixture.chance_missed(Optimum(lap, found_at=10), 10, False) == 0.9
+def test_the_chance_of_a_better_mode() -> None:
+    """Less where the mode leaves less to noise, and where more searches and climbs led to it."""
+    posterior = model_posterior(3, 1)
+    theta = posterior.initial(np.ones(3))
+
+    def chance(noise: float, searches: int = 1, climbs: int = 400) -> float:
+        theta[LOG_NOISE] = np.log(noise)
+        lap = approximate(posterior, posterior.evaluate(theta), np.arange(3))
+        return mixture.chance_missed(Optimum(lap, searches=searches), climbs)
+
+    assert chance(0.02) < chance(0.1, 2) < chance(0.1) < chance(0.5)
+    assert chance(0.02) == pytest.approx(0.03)
+    assert chance(0.5, 3) == chance(0.5) == pytest.approx(0.4)
+    assert chance(0.1, climbs=40) == pytest.approx(0.2 * 5**0.5)
+    assert chance(0.5, climbs=10) == 0.9
 
 
 def test_a_mode_of_lower_rank_gets_small_rows() -> None:

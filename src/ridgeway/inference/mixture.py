@@ -12,7 +12,7 @@ from ridgeway.gp.process import LOG_SCALE, N_GLOBAL
 from ridgeway.inference.laplace import Laplace
 from ridgeway.inference.population import Optimum, is_clear
 from ridgeway.inference.search_run import SearchRun
-from ridgeway.inference.settings import MixtureSettings
+from ridgeway.inference.settings import DEFAULT, MixtureSettings, SearchSettings
 from ridgeway.types import Array
 
 _SMALL_ROWS = 0.1  # prior standard deviations: rows that a mode of lower rank gets
@@ -188,15 +188,21 @@ def summarise(
 def _chance_missed(best: Optimum, n_climbs: int, run: SearchRun) -> float | None:
     if not best.found_at or n_climbs < run.settings.full_search:  # a known mode, or hardly a search
         return None
-    return chance_missed(best, n_climbs, is_clear(best.laplace, run.settings.climbs))
+    return chance_missed(best, n_climbs, run.settings)
 
 
-def chance_missed(best: Optimum, n_climbs: int, clear: bool) -> float:
+def chance_missed(best: Optimum, n_climbs: int, settings: SearchSettings = DEFAULT) -> float:
     """Chance that a mode with more evidence than the best was not found, from counts on functions with known modes.
 
-    A mode that is ``clear``, because it leaves nothing to noise, rarely has a better one. Of the others one in five
-    was wrong, and more where the best was first met late in the search (docs/search.md).
+    A mode that is clear, because it leaves nothing to noise, hardly ever has a better one, and rarely one that leaves
+    little and that two independent searches led to. One that leaves much is wrong nearly as often as right
+    (docs/search.md).
     """
-    late = min(best.found_at / max(n_climbs, 1), 1.0)
-    chance = 0.05 if clear else 0.2 + 0.1 * late
-    return float(min(0.9, chance * max(1.0, 200.0 / max(n_climbs, 1)) ** 0.5))
+    rules = settings.chances
+    if is_clear(best.laplace, settings.climbs):
+        chance = rules.clear
+    elif settings.is_noisy(best.laplace.theta):
+        chance = rules.noisy
+    else:
+        chance = rules.agreed if best.searches >= settings.agreeing_searches[0] else rules.alone
+    return float(min(rules.most, chance * max(1.0, rules.usual_climbs / max(n_climbs, 1)) ** 0.5))

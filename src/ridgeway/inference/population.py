@@ -28,6 +28,7 @@ class Optimum:
     found_at: int = 0  # number of the climb that first led to it
     scored: frozenset[float] = frozenset()  # noise levels at which climbs to it ended
     nested: Nested | None = None  # once it has been concluded
+    searches: int = 1  # independent ones that led to it
 
 
 def same(a: Laplace, b: Laplace, settings: PopulationSettings = DEFAULT.population) -> bool:
@@ -69,6 +70,7 @@ def _better(a: Optimum, b: Optimum) -> Optimum:
         reached=a.reached + b.reached,
         independent=a.independent + b.independent,
         found_at=min(a.found_at, b.found_at),
+        searches=max(a.searches, b.searches),
         scored=a.scored | b.scored,
     )
 

@@ -66,7 +66,7 @@ def find(
         if run.is_over() or climbs.agree(rivals):
             break
     run.doing = ""
-    return followed(posterior, climbs.optima, noisy, run), list(population.optima), n_made
+    return followed(posterior, climbs.counted(), noisy, run), list(population.optima), n_made
 
 
 def _found(
@@ -112,9 +112,16 @@ class _EvidenceClimbs:
             return False
         settings, best = self.run.settings, self.optima[0].laplace
         leading = max((best, *(o.laplace for o in rivals)), key=lambda lap: lap.log_evidence)
-        agreeing = sum(any(same(best, end, settings.population) for end in ends) for ends in self._searches)
-        much = leading.theta[LOG_NOISE] > np.log(settings.much_noise)
-        return is_clear(leading, settings.climbs) or agreeing >= settings.agreeing_searches[int(much)]
+        enough = settings.agreeing_searches[settings.is_noisy(leading.theta)]
+        return is_clear(leading, settings.climbs) or self._agreeing(best) >= enough
+
+    def counted(self) -> list[Optimum]:
+        """The optima, with how many searches led to each."""
+        return [replace(o, searches=max(1, self._agreeing(o.laplace))) for o in self.optima]
+
+    def _agreeing(self, lap: Laplace) -> int:
+        rules = self.run.settings.population
+        return sum(any(same(lap, end, rules) for end in ends) for ends in self._searches)
 
 
 def _climb_evidence(

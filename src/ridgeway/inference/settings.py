@@ -7,7 +7,11 @@ are in units of the prior's standard deviation. Evidence is in nats (natural log
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import log
 from typing import NamedTuple
+
+from ridgeway.gp.process import LOG_NOISE
+from ridgeway.types import Array
 
 
 class Recipe(NamedTuple):
@@ -303,6 +307,24 @@ class OutlierSettings:
 
 
 @dataclass(frozen=True)
+class ChanceSettings:
+    """The stated chance that a better mode was missed (:func:`ridgeway.inference.mixture.chance_missed`)."""
+
+    #: Where the best mode leaves nothing to noise,
+    clear: float = 0.03
+    #: where it leaves little and two searches led to it,
+    agreed: float = 0.08
+    #: where only one did,
+    alone: float = 0.2
+    #: and where it leaves much.
+    noisy: float = 0.4
+    #: Searches of fewer climbs than this miss more, by the root of the ratio,
+    usual_climbs: float = 200.0
+    #: but never more than this is stated.
+    most: float = 0.9
+
+
+@dataclass(frozen=True)
 class SearchSettings:
     """How modes are searched for, distinguished, weighed and checked.
 
@@ -373,6 +395,7 @@ class SearchSettings:
     evidence: EvidenceSettings = field(default_factory=EvidenceSettings)
     lines: LineSettings = field(default_factory=LineSettings)
     mixture: MixtureSettings = field(default_factory=MixtureSettings)
+    chances: ChanceSettings = field(default_factory=ChanceSettings)
     left_out: LeftOutSettings = field(default_factory=LeftOutSettings)
     outliers: OutlierSettings = field(default_factory=OutlierSettings)
 
@@ -384,6 +407,10 @@ class SearchSettings:
         """
         each, least = self.part_for_parameters
         return min(self.subset, max(least, each * n_parameters))
+
+    def is_noisy(self, theta: Array) -> bool:
+        """Whether a mode leaves much to noise."""
+        return bool(theta[LOG_NOISE] > log(self.much_noise))
 
     def searches(self, n_climbs: int) -> int:
         """How many independent searches so many climbs are split into.
