@@ -36,6 +36,7 @@ def test_how_the_search_went_is_a_sentence():
     expected = "240 climbs found 7 modes, the best at climb 31; the chance that a better one was missed is about 3 %"
     assert searched.search == expected
     assert replace(searched, chance_missed=0.001, n_modes=1).search.endswith("missed is below 1 %")
+    assert replace(searched, found_at=0).search.startswith("240 climbs found 7 modes, the best known before; ")
 
 
 @pytest.mark.parametrize("inference", ["nested", "map"])

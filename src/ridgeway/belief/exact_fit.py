@@ -31,30 +31,33 @@ def _fitted(embedding: Embedding, task: FitTask, initial: Belief | None) -> Beli
 def _chosen_dimension(task: FitTask, initial: Belief | None) -> Belief:
     """The belief of the ``d`` of most evidence.
 
-    Each ``d`` gets a part of a search, beside the modes of the ranks below it; the best gets the rest of a full one.
+    Each ``d`` gets a short search, beside the modes of the ranks below it; the best gets the rest of a full one.
     It stops after two in a row that are worse than the best.
     """
     n, D = task.X.shape
     share = task.settings.auto_share
+    short = replace(task, settings=replace(task.settings, most_searches=1))
     misfit = 0.0 if initial is None else initial.diagnostics.misfit / task.output.scale
     evidence: dict[int, float] = {}
     best: Belief | None = None
     last: Belief | None = None
     for d in range(1, min(task.settings.largest_auto, D, max(1, n - 1)) + 1):
         start = initial if initial is not None and initial.model == Linear(d) else None
-        last = task.belief(Linear(d), start, misfit, lower=last, share=1.0 if d == 1 else share)
+        last = short.belief(Linear(d), start, misfit, lower=last, share=share)
         evidence[d] = float(last.log_evidence)
         if best is None or last.log_evidence > best.log_evidence:
             best = last
         elif d - max(evidence, key=lambda k: evidence[k]) >= 2:
             break
     assert best is not None
-    if best.model != Linear(1) and not is_constant(task.y):
+    if not is_constant(task.y):
         begun = best.diagnostics
         best = task.belief(best.model, best, misfit, share=1.0 - share)
         evidence[max(evidence, key=lambda k: evidence[k])] = float(best.log_evidence)
-        n_starts = begun.n_starts + best.diagnostics.n_starts
-        best = replace(best, diagnostics=replace(best.diagnostics, n_starts=n_starts))
+        rest = best.diagnostics
+        found_at = begun.n_starts + rest.found_at if rest.found_at else begun.found_at
+        counts = replace(rest, n_starts=begun.n_starts + rest.n_starts, found_at=found_at)
+        best = replace(best, diagnostics=counts)
     return replace(best, diagnostics=replace(best.diagnostics, dimension_evidence=evidence))
 
 

@@ -186,7 +186,7 @@ def summarise(
 
 
 def _chance_missed(best: Optimum, n_climbs: int, run: SearchRun) -> float | None:
-    if not best.found_at or n_climbs < run.settings.full_search:  # a known mode, or hardly a search
+    if n_climbs < run.settings.full_search:  # hardly a search
         return None
     return chance_missed(best, n_climbs, run.settings)
 

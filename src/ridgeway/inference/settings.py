@@ -386,8 +386,8 @@ class SearchSettings:
     many_rows_finalists: int = 2
     #: Largest dimension that ``Linear("auto")`` tries,
     largest_auto: int = 5
-    #: and the share of a full search that it gives each before it goes on with the best.
-    auto_share: float = 0.4
+    #: and the share of a full search that it gives each, as one search, before it goes on with the best.
+    auto_share: float = 0.2
     starts: StartSettings = field(default_factory=StartSettings)
     climbs: ClimbSettings = field(default_factory=ClimbSettings)
     population: PopulationSettings = field(default_factory=PopulationSettings)
