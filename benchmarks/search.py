@@ -282,7 +282,8 @@ has *missed* the truth's mode if the best mode that it found has less evidence b
 information with natural logarithms; 1 nat = 1.44 bits). Errors are root mean square errors relative to the spread of
 the function. CPU seconds are those of one cold fit on one thread; they and the climbs are medians.
 
-The search was tuned on functions with seeds 1000 to 1105 and 7000 to 9429. The tables are from seeds {first} on, run once.
+The search was tuned on functions with seeds 1000 to 1105 and 7000 to 9429. The tables are from seeds {first} on, run
+once.
 """
 COSTS_TEXT = f"""
 Draws from the model, D={COSTS_OF.D}, d={COSTS_OF.d}, noise {COSTS_OF.noise}, N={COSTS_OF.N}, one thread.

@@ -100,10 +100,7 @@ class Diagnostics:
         chance = "below 1 %" if self.chance_missed < 0.01 else f"about {100 * self.chance_missed:.0f} %"
         modes = "one mode" if self.n_modes == 1 else f"{self.n_modes} modes"
         best = f"the best at climb {self.found_at}" if self.found_at else "the best known before"
-        return (
-            f"{self.n_starts} climbs found {modes}, {best}; "
-            f"the chance that a better one was missed is {chance}"
-        )
+        return f"{self.n_starts} climbs found {modes}, {best}; the chance that a better one was missed is {chance}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able."""
