@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -174,7 +175,6 @@ RIVALS = {"Ridgeway": _ridgeway, "gradient boosting": _boosting, "LightGBM": _li
 
 def on_dask(n: int, D: int, chunk: int, kill: bool) -> dict[str, Any]:
     """A fit of Parquet files on two workers, one of which may be killed on the way."""
-    import os
     import signal
     import threading
 
@@ -220,9 +220,10 @@ def _memory() -> float:
 
 
 def alone(name: str, *arguments: Any) -> Any:
-    """A measurement in a process of its own."""
+    """A measurement in a process of its own, on one thread, so that CPU time is work and not waiting."""
     call = [sys.executable, __file__, "--one", json.dumps([name, *arguments])]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:  # not kept, so that it is measured again
         raise RuntimeError(f"{name}{arguments} failed: {done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
