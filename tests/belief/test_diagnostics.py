@@ -104,3 +104,13 @@ def test_other_modes_beside_searches_that_all_agree_are_explained():
     assert replace(GOOD, n_starts=0, starts_at_best=0).status == (
         "a mode, followed from an earlier fit; no search was made"
     )
+
+
+@pytest.mark.parametrize(("climbs", "is_stated"), [(12, False), (60, True)])
+def test_a_few_climbs_beside_a_known_mode_say_nothing_of_what_was_missed(climbs, is_stated):
+    X = inputs(40, 3)
+    y = one_direction(X)
+    known = fit(X[:-1], y[:-1], n_starts=8)
+    diagnostics = fit(X, y, initial=known, n_starts=climbs).diagnostics
+    assert diagnostics.found_at == 0
+    assert (diagnostics.chance_missed is not None) == is_stated

@@ -186,7 +186,9 @@ def summarise(
 
 
 def _chance_missed(best: Optimum, n_climbs: int, run: SearchRun) -> float | None:
-    if n_climbs < run.settings.full_search:  # hardly a search
+    # A few climbs beside a mode that is known say nothing of the search that had found it.
+    least = run.settings.full_search if best.found_at else run.settings.climbs.least_climbs
+    if n_climbs < least:
         return None
     return chance_missed(best, n_climbs, run.settings)
 
@@ -195,8 +197,7 @@ def chance_missed(best: Optimum, n_climbs: int, settings: SearchSettings = DEFAU
     """Chance that a mode with more evidence than the best was not found, from counts on functions with known modes.
 
     A mode that is clear, because it leaves nothing to noise, hardly ever has a better one, and rarely one that leaves
-    little and that two independent searches led to. One that leaves much is wrong nearly as often as right
-    (docs/search.md).
+    little and that two independent searches led to. One that leaves much is often wrong (docs/search.md).
     """
     rules = settings.chances
     if is_clear(best.laplace, settings.climbs):
