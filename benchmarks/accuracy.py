@@ -1,7 +1,9 @@
 """How good the default is: the paper's synthetic functions, other libraries' data, exact draws, 200 problems.
 
     python benchmarks/accuracy.py [paper] [peers] [nuts] [baseline] [--jobs 2] [--write docs/accuracy.md]
+        [--results FILE]
 
+With ``--results`` each measurement is kept in that file as soon as it is made, and not made again.
 ``peers`` and ``nuts`` read the files that other libraries were scored on from $RIDGEWAY_SHARED/peers.
 """
 
@@ -12,15 +14,16 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.linear_model import LassoCV
 
+import results
 import ridgeway as rw
 from problems import Problem, problems
 from ridgeway.experiments import scores as scoring
@@ -28,6 +31,7 @@ from ridgeway.experiments.protocol import NOISE, REPEATS, pool
 from ridgeway.experiments.scores import draw_test, nlpd, quiet_fit, rmse
 from ridgeway.testfunctions import TestFunction, from_model
 
+SHARED = Path(os.environ.get("RIDGEWAY_SHARED", "../shared"))
 PAPER_TARGETS = {(10, 2): (0.13, -0.65), (10, 3): (0.21, 0.0), (20, 2): (0.25, 0.2), (20, 3): (0.35, 0.8)}
 PAPER_BALD = {(10, 2): (0.138, -0.649), (10, 3): (0.523, 0.465), (20, 2): (0.464, 0.470), (20, 3): (0.617, 0.888)}
 PEER_TARGETS = {
@@ -71,8 +75,8 @@ def paper_table(run: Callable, draws: int = 5) -> Iterable[str]:
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     cells = [(D, d, method) for D, d in PAPER_TARGETS for method in ("nested", "nuts", "map")]
     jobs = [(D, d, seed, method) for D, d, method in cells for seed in range(draws)]
-    results = np.array(run(paper_draw, jobs)).reshape(len(cells), draws, 6)
-    for (D, d, method), rows in zip(cells, results, strict=True):
+    found = np.array(run(paper_draw, jobs)).reshape(len(cells), draws, 6)
+    for (D, d, method), rows in zip(cells, found, strict=True):
         of_f, of_y, plugged, belief_f, density, seconds = rows.mean(axis=0)
         goal, paper = PAPER_TARGETS[D, d], PAPER_BALD[D, d]
         verdict = " / ".join("yes" if x <= g else "no" for x, g in zip((belief_f, density), goal, strict=True))
@@ -87,8 +91,12 @@ def paper_table(run: Callable, draws: int = 5) -> Iterable[str]:
 # -- data that other libraries were scored on ----------------------------------------------------
 
 
-def peer_draw(path: Path, marginal: str) -> tuple[float, float, float]:
-    data = np.load(path)
+def peer_data(kind: str, seed: int) -> Mapping[str, np.ndarray]:
+    return np.load(SHARED / "peers" / f"{kind}_d2_s{seed}.npz")
+
+
+def peer_draw(kind: str, seed: int, marginal: str) -> tuple[float, float, float]:
+    data = peer_data(kind, seed)
     started = time.process_time()
     belief = quiet_fit(data["X"], data["y"], rw.Linear(2))
     seconds = time.process_time() - started
@@ -101,12 +109,12 @@ def peer_scores(belief: rw.Belief, data: Mapping[str, np.ndarray], marginal: str
     return rmse(belief.predict(data["X_test"], marginal).mean, data["f_test"]), float(density)
 
 
-def peer_table(run: Callable, folder: Path) -> Iterable[str]:
+def peer_table(run: Callable) -> Iterable[str]:
     yield "| data | RMSE | NLPD | target | met | CPU s, mean | CPU s, max |"
     yield "|---|---|---|---|---|---|---|"
-    jobs = [(folder / f"{kind}_d2_s{seed}.npz", "mgp") for kind in PEER_TARGETS for seed in range(5)]
-    results = np.array(run(peer_draw, jobs)).reshape(len(PEER_TARGETS), 5, 3)
-    for (kind, goal), rows in zip(PEER_TARGETS.items(), results, strict=True):
+    jobs = [(kind, seed, "mgp") for kind in PEER_TARGETS for seed in range(5)]
+    found = np.array(run(peer_draw, jobs)).reshape(len(PEER_TARGETS), 5, 3)
+    for (kind, goal), rows in zip(PEER_TARGETS.items(), found, strict=True):
         error, density, seconds = rows.mean(axis=0)
         met = "yes" if error <= goal[0] and density <= goal[1] else "no"
         times = f"{seconds:.1f} | {rows[:, 2].max():.1f}"
@@ -127,8 +135,8 @@ class NutsDraw(NamedTuple):
     seconds: float  # CPU, of the sampler's fit
 
 
-def nuts_draw(path: Path) -> NutsDraw:
-    data = np.load(path)
+def nuts_draw(kind: str, seed: int) -> NutsDraw:
+    data = peer_data(kind, seed)
     nested = quiet_fit(data["X"], data["y"], rw.Linear(2))
     started = time.process_time()
     sampled = quiet_fit(data["X"], data["y"], rw.Linear(2), inference="nuts")
@@ -140,11 +148,11 @@ def nuts_draw(path: Path) -> NutsDraw:
     return NutsDraw(*scores, known.r_hat, known.effective_draws, known.divergences, seconds)
 
 
-def nuts_table(run: Callable, folder: Path) -> Iterable[str]:
+def nuts_table(run: Callable) -> Iterable[str]:
     yield "| data | nested: RMSE | NLPD | nuts: RMSE | NLPD | better | R-hats | effective | divergences | s |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for kind in ("wide_D10", "wide_D20"):
-        draws: list[NutsDraw] = run(nuts_draw, [(folder / f"{kind}_d2_s{seed}.npz",) for seed in range(5)])
+        draws = [NutsDraw(*found) for found in run(nuts_draw, [(kind, seed) for seed in range(5)])]
         nested, nuts = (np.mean([getattr(d, name) for d in draws], axis=0) for name in ("nested", "nuts"))
         verdict = "in both" if np.all(nuts < nested) else "in one" if np.any(nuts < nested) else "in none"
         r_hats = ", ".join(f"{d.r_hat:.2f}" for d in draws)
@@ -159,8 +167,14 @@ def nuts_table(run: Callable, folder: Path) -> Iterable[str]:
 # -- against the mean and variance -----------------------------------------------------------------
 
 
-def baseline_draw(problem: Problem, inference: str) -> tuple[float, float, float, float, float]:
+@cache
+def all_problems() -> list[Problem]:
+    return list(problems())
+
+
+def baseline_draw(number: int, inference: str) -> tuple[float, float, float, float, float]:
     """Excess NLPD over the training mean and variance, coverage, RMSE, LassoCV's RMSE, CPU seconds."""
+    problem = all_problems()[number]
     started = time.process_time()
     bounds = (problem.lower, problem.upper)
     belief = quiet_fit(problem.X, problem.y, rw.Linear(problem.d), bounds=bounds, inference=inference)
@@ -180,12 +194,12 @@ def baseline_draw(problem: Problem, inference: str) -> tuple[float, float, float
 
 
 def baseline_table(run: Callable) -> Iterable[str]:
-    cases = list(problems())
-    results = np.array(run(baseline_draw, [(case, "nested") for case in cases]))
+    cases = all_problems()
+    found = np.array(run(baseline_draw, [(number, "nested") for number in range(len(cases))]))
     yield "| family | problems | worst excess, nats | above 0.3 | above 1 | coverage | RMSE / LassoCV's | CPU s |"
     yield "|---|---|---|---|---|---|---|---|"
     for family in dict.fromkeys(case.family for case in cases):
-        rows = results[[case.family == family for case in cases]]
+        rows = found[[case.family == family for case in cases]]
         excess = rows[:, 0]
         ratio = "-" if family == "constant" else f"{np.median(rows[:, 2] / rows[:, 3]):.2f}"
         worst = f"{excess.max():.3f}" if np.isfinite(excess.max()) else "-"
@@ -194,18 +208,18 @@ def baseline_table(run: Callable) -> Iterable[str]:
             f"| {100 * rows[:, 1].mean():.1f} % | {ratio} | {rows[:, 4].mean():.1f} |"
         )
     yield ""
-    yield from _linear_lines(cases, results)
+    yield from _linear_lines(cases, found)
     yield from (
         f"- excess {row[0]:.3f} nats: {case.family}, {case.name}"
-        for case, row in zip(cases, results, strict=True)
+        for case, row in zip(cases, found, strict=True)
         if row[0] > 0.1
     )
 
 
-def _linear_lines(cases: list[Problem], results: np.ndarray) -> Iterable[str]:
+def _linear_lines(cases: list[Problem], found: np.ndarray) -> Iterable[str]:
     ratios = {
         case.name: row[2] / row[3]
-        for case, row in zip(cases, results, strict=True)
+        for case, row in zip(cases, found, strict=True)
         if case.family == "linear" and len(case.y) > 1.5 * case.X.shape[1]
     }
     worst = max(ratios, key=lambda name: ratios[name])
@@ -221,14 +235,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help="paper, peers, nuts, baseline; all by default")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--results", type=Path, help="keep each measurement in this file, and use those that are there")
     parser.add_argument("--write", type=Path, help="rewrite this Markdown page")
     options = parser.parse_args()
     parts = options.parts or ["paper", "peers", "nuts", "baseline"]
 
     def run(function: Callable, jobs: list) -> list:
-        return Parallel(n_jobs=options.jobs)(delayed(function)(*job) for job in jobs)
+        return results.measure(function, jobs, options.jobs, options.results)
 
-    shared = Path(os.environ.get("RIDGEWAY_SHARED", "../shared"))
     lines = [INTRODUCTION.strip()]
     if "paper" in parts:
         lines += ["", "## The paper's synthetic functions", "", PAPER_TEXT.strip(), "", *paper_table(run)]
@@ -239,11 +253,11 @@ def main() -> None:
             "",
             PEERS_TEXT.strip(),
             "",
-            *peer_table(run, shared / "peers"),
+            *peer_table(run),
         ]
     if "nuts" in parts:
         title = "## Against draws from the exact posterior"
-        lines += ["", title, "", NUTS_TEXT.strip(), "", *nuts_table(run, shared / "peers")]
+        lines += ["", title, "", NUTS_TEXT.strip(), "", *nuts_table(run)]
     if "baseline" in parts:
         lines += ["", "## Compared with the mean and variance", "", BASELINE_TEXT.strip(), "", *baseline_table(run)]
     page = "\n".join(lines) + "\n"
