@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import ridgeway as rw
+from ridgeway.active.best import best_of
 from tests.active.learner_problem import LOWER, UPPER, make
 
 
@@ -42,6 +45,24 @@ def test_without_noise_it_is_the_best_outcome():
     best = learner.best()
     assert best.index == best.observed_index
     assert best.value == pytest.approx(best.observed_value, abs=0.05)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("noise", "index"), [(0.001, 0), (0.02, 1), (0.2, 2), (10.0, 2)])
+def test_the_outcome_decides_among_predictions_that_are_equal_within_the_noise(sign, noise, index):
+    # Predictions of a function without noise are a little wrong everywhere. Luck counts for 5 % of the spread at most.
+    record = make(goal="minimize" if sign > 0 else "maximize").record
+    record = record.with_outcomes(np.linspace(LOWER, UPPER, 4), sign * np.array([0.3, 0.2, 0.1, 0.0]))
+    belief = SimpleNamespace(noise_variance=noise**2, y=np.array([-1.0, 1.0]))
+    mixture = SimpleNamespace(
+        beliefs=(belief,),
+        weights=np.ones(1),
+        predict=lambda X: SimpleNamespace(mean=sign * np.array([0.0, 0.01, 0.04, 0.06])),
+        quantiles=lambda X, probabilities: np.array([[0.0, 0.1, 0.2]]),
+    )
+    warp = SimpleNamespace(inverse=lambda values: values)
+    best = best_of(SimpleNamespace(mixture=mixture, warp=warp), record, sign)
+    assert (best.index, best.observed_index) == (index, 3)
 
 
 @pytest.mark.slow

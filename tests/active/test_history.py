@@ -149,6 +149,19 @@ def test_fail_and_withdraw(space):
     assert learner.to_dict() == before
 
 
+@either_space
+def test_a_point_of_the_users_own_is_reserved(space):
+    learner = make(spaces()[space])
+    x = learner.preview(1).X[0]
+    learner.reserve(x)
+    np.testing.assert_array_equal(learner.pending, x[None])
+    assert not (learner.ask(2) == x).all(axis=1).any()
+    learner.tell(x, 1.0)
+    assert len(learner.pending) == 2
+    with pytest.raises(ValueError, match="x must have 3 inputs"):
+        learner.reserve([1.0])
+
+
 def test_a_withdrawn_row_of_a_pool_is_free_again():
     learner = make(rw.Pool(candidates(5)), n_initial=1, fill_every=None)
     X = learner.ask(5)

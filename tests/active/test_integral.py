@@ -42,6 +42,20 @@ def test_a_reduction_is_what_an_observation_takes_from_the_variance() -> None:
     assert np.isfinite(mean)
 
 
+def test_points_that_are_pending_count_as_observed() -> None:
+    # With known hyperparameters a variance does not depend on outcomes: a belief that has the points says the same.
+    belief = fitted(1)
+    rng = np.random.default_rng(0)
+    given, X = rng.uniform(LOWER, UPPER, (2, 4)), rng.uniform(LOWER, UPPER, (5, 4))
+    one = ReductionScorer(belief, n_draws=1)
+    # Reductions of one after the other add up, in whatever order, to that of all together.
+    first = one(given[:1])[0] + ReductionScorer(belief, n_draws=1, given=given[:1])(X)
+    others = [one(x[None])[0] + ReductionScorer(belief, n_draws=1, given=x[None])(given[:1])[0] for x in X]
+    np.testing.assert_allclose(first, others, rtol=1e-6)
+    again = ReductionScorer(belief, given=given[:1])(given[:1])
+    assert again[0] < ReductionScorer(belief)(given[:1])[0]  # a second look at a place teaches less
+
+
 @pytest.mark.slow
 def test_the_best_point_is_in_the_box_and_better_than_most() -> None:
     learner = rw.ActiveLearner(rw.Box(LOWER, UPPER), rw.Linear(1))
@@ -86,8 +100,95 @@ def test_failures_are_counted_and_bad_arguments_refused() -> None:
         rw.integrate(lambda x: float("nan"), box, budget=9, most_failures=2, embedding=rw.Linear(1))
     with pytest.raises(ValueError, match="stop_below must be a positive number"):
         rw.integrate(exponential, box, stop_below=-1.0)
+    with pytest.raises(ValueError, match="stop_below must be a positive number or None, got True"):
+        rw.integrate(exponential, box, stop_below=True)
     with pytest.raises(TypeError, match="options must be left out where a learner is given: embedding"):
         rw.integrate(exponential, rw.ActiveLearner(box, rw.Linear(1)), embedding=rw.Linear(1))
+
+
+FAST = {"embedding": rw.Linear(1), "inference": "map", "effort": "quick"}
+BOX = rw.Box([0, 0], [1, 1], names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        (rw.measures.Uniform([0.0], [1.0]), "over must be about the 2 inputs"),
+        ({"c": None}, "must be one of a, b"),
+        (np.array([[0.1, np.nan]]), "finite"),
+    ],
+)
+def test_a_wrong_measure_is_refused_before_an_experiment_is_made(over: object, message: str) -> None:
+    calls: list[np.ndarray] = []
+    with pytest.raises(ValueError, match=message):
+        rw.integrate(lambda x: calls.append(x) or 1.0, BOX, 8, over=over, **FAST)  # type: ignore[func-returns-value]
+    assert not calls
+
+
+@pytest.mark.slow
+def test_a_place_that_fails_is_not_tried_again() -> None:
+    found = rw.integrate(lambda x: exponential(x) if x[0] < 0.5 else np.nan, BOX, budget=20, most_failures=20, **FAST)
+    failed = np.array([x for x, _ in found.learner.failed])
+    assert len(failed) > 1
+    assert len(np.unique(failed.round(9), axis=0)) == len(failed)
+    assert found.learner.n_done == 20
+
+
+@pytest.mark.slow
+def test_it_runs_several_at_a_time_and_calls_back_after_failures_too() -> None:
+    seen: list[int] = []
+    found = rw.integrate(
+        lambda x: exponential(x) if x[1] < 0.8 else np.nan, BOX, budget=14, workers=3,
+        callback=lambda learner: seen.append(learner.n_done), most_failures=14, **FAST,
+    )  # fmt: skip
+    assert seen == list(range(1, 15))
+    assert len(found.learner.pending) == 0
+    assert len(np.unique(found.learner.X, axis=0)) == found.learner.record.n
+    assert str(found).startswith(f"{found.mean:.6g} ± ")
+    assert "the budget of 14 experiments is spent" in str(found)
+
+
+@pytest.mark.slow
+def test_an_interruption_leaves_nothing_pending() -> None:
+    learner = rw.ActiveLearner(BOX, **FAST)
+    calls: list[int] = []
+
+    def f(x: np.ndarray) -> float:
+        calls.append(1)
+        if len(calls) == 10:
+            raise KeyboardInterrupt
+        return exponential(x)
+
+    with pytest.raises(KeyboardInterrupt):
+        rw.integrate(f, learner, budget=20)
+    assert learner.record.n == 9
+    assert len(learner.pending) == 0
+
+
+@pytest.mark.slow
+def test_it_ends_below_the_limit_or_says_that_it_does_not() -> None:
+    found = rw.integrate(exponential, BOX, budget=40, stop_below=0.01, embedding=rw.Linear(1), effort="quick")
+    assert found.std < 0.01 or "the budget" in found.learner.ended
+    assert all(step.n <= found.learner.record.n for step in found.course)
+
+
+@pytest.mark.slow
+def test_a_pool_that_is_exhausted_is_named() -> None:
+    X = np.random.default_rng(0).uniform(0, 1, (9, 2))
+    assert rw.integrate(exponential, rw.Pool(X), budget=30, **FAST).learner.ended == "the pool is exhausted"
+
+
+def test_all_that_failed_is_named() -> None:
+    learner = rw.ActiveLearner(BOX, goal="minimize", **FAST)
+    with pytest.raises(ValueError, match="before the first observation"):
+        learner.best()
+    learner.fail([0.1, 0.2], "no power")
+    with pytest.raises(ValueError, match="the one experiment failed, the last reason: no power"):
+        learner.best()
+    with pytest.raises(
+        ValueError, match="space must be a learner whose goal is \"learn\", got one whose goal is 'minimize'"
+    ):
+        rw.integrate(exponential, learner)
 
 
 @pytest.mark.slow

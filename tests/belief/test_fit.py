@@ -225,6 +225,14 @@ def test_small_problems_and_warm_starts_are_not_cut(monkeypatch):
     assert sizes == [30, 31]
 
 
+def test_a_single_input_has_one_direction_by_default():
+    X = np.linspace(0.0, 1.0, 8)[:, None]
+    assert rw.fit(X, np.sin(3 * X[:, 0]), effort="quick").model == rw.Linear(1)
+    assert rw.ActiveLearner(rw.Box([0], [1])).embedding == rw.Linear(1)
+    assert rw.ActiveLearner(rw.Box([0, 0], [1, 1])).embedding == rw.Linear(2)
+    assert rw.minimize(lambda x: float(x[0] ** 2), rw.Box([-1], [1]), 4).record.n == 4
+
+
 def test_inputs_are_left_as_they_were():
     X = inputs(15, 30)
     y = one_direction(X)

@@ -9,14 +9,18 @@ import numpy as np
 
 from ridgeway.active.alternatives import Averaged
 from ridgeway.active.history import Record
+from ridgeway.belief.belief_mixture import BeliefMixture
 from ridgeway.types import Array
 
 _PROBABILITIES = (0.025, 0.5, 0.975)
+_EQUAL = 0.05  # of the outcomes' spread: what predictions of a function without noise may be off by
 
 
 @dataclass(frozen=True, eq=False)
 class Best:
     """The observed point with the best predicted value, and the one with the best outcome.
+
+    Where predicted values are equal within the noise, and within 5 % of the spread, the outcome decides.
 
     Attributes
     ----------
@@ -47,8 +51,9 @@ def best_of(averaged: Averaged, record: Record, sign: float, eligible: Any = Non
     ``sign`` is 1 where the least is best and -1 where the largest is.
     """
     mixture, warp = averaged.mixture, averaged.warp
-    mean = mixture.predict(record.X).mean
-    index, observed = (int(np.argmin(_only(sign * values, eligible))) for values in (mean, record.y))
+    mean, outcomes = (_only(sign * values, eligible) for values in (mixture.predict(record.X).mean, record.y))
+    observed = int(np.argmin(outcomes))
+    index = int(np.argmin(np.where(mean <= mean.min() + _equal(mixture), outcomes, np.inf)))
     # Quantiles and medians go through the warp unharmed; a mean would not, where the warp bends.
     low, middle, high = warp.inverse(mixture.quantiles(record.X[index : index + 1], _PROBABILITIES)[0])
     return Best(
@@ -60,6 +65,12 @@ def best_of(averaged: Averaged, record: Record, sign: float, eligible: Any = Non
         observed_index=observed,
         observed_value=float(record.y[observed]),
     )
+
+
+def _equal(mixture: BeliefMixture) -> float:
+    """By how much predicted values must differ to count as different."""
+    noise = float(mixture.weights @ [np.sqrt(belief.noise_variance) for belief in mixture.beliefs])
+    return min(noise, _EQUAL * float(mixture.beliefs[0].y.std()))
 
 
 def _only(values: Array, eligible: Any) -> Array:

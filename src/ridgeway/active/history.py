@@ -103,6 +103,10 @@ class Record:
         """With the points ``X`` pending as well."""
         return replace(self, pending=np.vstack([self.pending, X]))
 
+    def with_reserved(self, x: Any) -> Record:
+        """With points ``x`` that were not asked for pending as well."""
+        return self.with_pending(self._points(x, outside=False))
+
     def with_outcomes(self, x: Any, y: Any, noise_variance: Any = None, outside: bool = False) -> Record:
         """With outcomes ``y`` at points ``x``; NaN is a failure."""
         X = self._points(x, outside)

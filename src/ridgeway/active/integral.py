@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from numbers import Real
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
@@ -12,8 +15,11 @@ from scipy.linalg.lapack import dpotrs
 from scipy.spatial.distance import cdist
 
 from ridgeway import checks
-from ridgeway.active.evaluation import Evaluations
+from ridgeway import progress as progresses
+from ridgeway.active import loop
 from ridgeway.active.learner import ActiveLearner
+from ridgeway.active.loop import Callback, Rule
+from ridgeway.active.outcome import Outcome
 from ridgeway.belief import measures, process_draws
 from ridgeway.belief.belief import Belief
 from ridgeway.belief.integral import Integral
@@ -21,9 +27,10 @@ from ridgeway.belief.process_draws import ProcessDraw
 from ridgeway.blas import blas_threads
 from ridgeway.gp.kernel_means import kernel_means
 from ridgeway.gp.measures import Points
+from ridgeway.gp.scaling import InputScaling
 from ridgeway.spaces.pool import Pool
 from ridgeway.spaces.space import Space
-from ridgeway.types import Array
+from ridgeway.types import Array, Inputs
 
 _DRAWS = 12  # of the hyperparameters that a choice averages over
 _CANDIDATES = 512  # points that are scored, and again around the best
@@ -57,6 +64,10 @@ class Integration:
         """Standard deviation of the integral."""
         return self.integral.std
 
+    def __str__(self) -> str:
+        n = self.learner.record.n
+        return f"{self.integral} from {n} observation{'s' if n > 1 else ''}; {self.learner.ended}"
+
 
 def integrate(
     f: Callable[..., Any],
@@ -65,8 +76,12 @@ def integrate(
     *,
     over: Any = None,
     stop_below: float | None = None,
-    callback: Callable[[ActiveLearner], Any] | None = None,
+    callback: Callback | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    timeout: float | None = None,
     most_failures: int = 5,
+    progress: Any = None,
     **options: Any,
 ) -> Integration:
     """The integral of ``f`` under a measure with at most ``budget`` experiments, chosen to narrow it.
@@ -76,7 +91,7 @@ def integrate(
 
     Parameters
     ----------
-    f, space, budget, callback, most_failures, options
+    f, space, budget, callback, executor, workers, timeout, most_failures, progress, options
         As for :func:`ridgeway.learn`.
     over
         How the inputs are distributed, as in :meth:`Belief.integrate`; by default uniform in the box, or the points
@@ -91,51 +106,109 @@ def integrate(
     >>> bool(abs(found.mean - 2 * (np.cosh(1) - 1)) < 0.01)
     True
     """
-    learner = space if isinstance(space, ActiveLearner) else ActiveLearner(space, **options)
-    if learner is space and options:
-        raise TypeError(f"options must be left out where a learner is given: {', '.join(options)}")
-    if stop_below is not None and not (isinstance(stop_below, int | float) and 0.0 < stop_below < np.inf):
-        raise ValueError(f"stop_below must be a positive number or None, got {stop_below!r}")
-    budget, most = checks.count(budget, "budget", 1), checks.count(most_failures, "most_failures", 1)
+    learner = loop.given_learner(space, options)
+    if learner.goal != "learn":
+        raise ValueError(f'space must be a learner whose goal is "learn", got one whose goal is {learner.goal!r}')
+    say = progresses.resolve(learner.progress if progress is None else progress)
+    budget = checks.count(budget, "budget", 1)
     over = _own_measure(learner.space) if over is None else over
-    course: list[Step] = []
-    failures, first = 0, learner.n_initial
-    learner.ended = ""
-    with Evaluations(f, None, 1, None) as experiments:
-        while learner.n_done < budget and not learner.ended and learner.record.n_left:
-            ready = learner.record.n >= first
-            chosen = ready and (learner.record.n - first) % 2 == 0
-            x = best_point(learner, over) if chosen else learner.ask()
-            experiments.submit(x)
-            outcome = experiments.next()
-            if outcome.value is None:
-                learner.fail(x, outcome.reason or "failed")
-                failures += 1
-                if failures >= most:
-                    last = f"the last {failures} experiments failed, the last one: {outcome.reason}"
-                    raise RuntimeError(last) from outcome.error
-                continue
-            failures = 0
-            learner.tell(x, outcome.value)
-            if learner.record.n >= first:
-                now = learner.belief.integrate(over, n_draws=_DRAWS)
-                course.append(Step(learner.record.n, now.mean, now.std))
-                if stop_below is not None and now.std < stop_below:
-                    learner.ended = f"the integral's standard deviation is below {stop_below:g}"
-            if callback is not None and callback(learner):
-                learner.ended = "stopped by the callback"
-    learner.search_again()
-    learner.ended = learner.ended or f"the budget of {budget} experiments is spent"
-    return Integration(learner.belief.integrate(over), learner, tuple(course))
+    measures.choose(cast(Belief, _Unfitted(learner.space)), over)  # an error comes before an experiment costs anything
+    rule = _Narrow(over, stop_below, most_failures)
+    choose = _Alternation(learner, over)
+    while True:
+        learner.ended = ""
+        loop.run(f, learner, budget, choose, rule, say, callback, executor, workers, timeout)
+        learner.search_again()
+        found = learner.belief.integrate(over)
+        # Another mode may have been found that knows less.
+        if not (rule.is_met and not rule.narrow(found) and learner.n_done < budget):
+            break
+        rule.is_met = False
+    learner.ended = learner.ended or loop.spent(budget)
+    return Integration(found, learner, tuple(rule.course))
+
+
+@dataclass(frozen=True)
+class _Unfitted:
+    """What a measure is checked against, as a belief has it, where there is none yet."""
+
+    where: Space
+
+    @property
+    def X(self) -> Array:
+        return np.stack(self.where.bounds)
+
+    @property
+    def space(self) -> Any:
+        return SimpleNamespace(scaling=InputScaling.from_bounds(*self.where.bounds))
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return self.where.names
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.where.labels
+
+    def points(self, X: Any) -> Inputs:
+        return checks.inputs(X, self.where.D, names=self.where.names)
+
+
+class _Alternation:
+    """The next point: one that narrows the integral, then one that the learner chooses, by turns after the first."""
+
+    def __init__(self, learner: ActiveLearner, over: Any) -> None:
+        self.learner, self.over, self.turn = learner, over, 0
+
+    def __call__(self) -> Array:
+        if self.learner.record.n < self.learner.n_initial:
+            return self.learner.ask()
+        self.turn += 1
+        if self.turn % 2 == 0:
+            return self.learner.ask()
+        x = best_point(self.learner, self.over)
+        self.learner.reserve(x)
+        return x
+
+
+class _Narrow(Rule):
+    """Stop once the integral is narrow enough."""
+
+    def __init__(self, over: Any, stop_below: Any, most_failures: int) -> None:
+        super().__init__(most_failures)
+        number = isinstance(stop_below, Real) and not isinstance(stop_below, bool)
+        if stop_below is not None and not (number and 0.0 < float(stop_below) < np.inf):
+            raise ValueError(f"stop_below must be a positive number or None, got {stop_below!r}")
+        self.over = over
+        self.stop_below = None if stop_below is None else float(stop_below)
+        self.is_met = False
+        self.course: list[Step] = []
+
+    def after_outcome(self, learner: ActiveLearner, outcome: Outcome) -> str:
+        super().after_outcome(learner, outcome)
+        if outcome.value is None or learner.record.n < learner.n_initial:
+            return ""
+        now = learner.belief.integrate(self.over, n_draws=_DRAWS)
+        self.course.append(Step(learner.record.n, now.mean, now.std))
+        # Few draws show the course; that it is narrow enough is for all of them to say.
+        self.is_met = self.narrow(now) and self.narrow(learner.belief.integrate(self.over))
+        return f"the integral's standard deviation is below {self.stop_below:g}" if self.is_met else ""
+
+    def narrow(self, found: Integral) -> bool:
+        """Whether it is narrow enough."""
+        return self.stop_below is not None and found.std < self.stop_below
 
 
 def best_point(learner: ActiveLearner, over: Any = None) -> Array:
-    """Where an experiment is expected to narrow the integral most: the best of candidates, and of more around it."""
-    belief, space = learner.belief, learner.space
-    rng = np.random.default_rng(learner.record.n)
-    scorer = ReductionScorer(belief, over)
+    """Where an experiment is expected to narrow the integral most: the best of candidates, and of more around it.
+
+    Pending points count as observed, failed ones too: their outcome will not come, but asking there again is no use.
+    """
+    belief, space, record = learner.belief, learner.space, learner.record
+    rng = np.random.default_rng([learner.random_state, 7, learner.n_done + len(record.pending)])
+    scorer = ReductionScorer(belief, over, given=np.vstack([record.pending, record.failed]))
     if isinstance(space, Pool):
-        taken = space.taken(learner.record.seen)
+        taken = space.taken(record.seen)
         rows = space.rows(space.uniform(min(_CANDIDATES, len(space) - len(taken)), rng, exclude=taken))
         return np.asarray(rows[int(np.argmax(scorer(rows)))])
     lower, upper = space.bounds
@@ -156,27 +229,40 @@ class ReductionScorer:
 
     Integral ``I`` and observation ``y(x)`` are taken as jointly Gaussian, with the covariances that draws of the
     hyperparameters give them: ``Cov(I, y)² / Var(y)``, where ``Cov`` is the mean of the covariances given the
-    hyperparameters and the covariance of the means over them.
+    hyperparameters and the covariance of the means over them. Observations at the points ``given (m, D)`` are on
+    their way: variances do not depend on what they will be.
     """
 
-    def __init__(self, belief: Belief, over: Any = None, n_draws: int = _DRAWS) -> None:
+    def __init__(self, belief: Belief, over: Any = None, n_draws: int = _DRAWS, given: Any = ()) -> None:
         self.belief = belief
         self.measure = measures.scaled(belief, over)
+        self._given = self._scaled(given) if len(given) else np.zeros((0, belief.space.scaling.D))
         with blas_threads(belief.y.shape[0]):
             drawn = process_draws.draws(belief, n_draws, np.random.default_rng(belief.seed))
             self._drawn = [(one, *self._at_data(one)) for one in drawn]
 
     def __call__(self, X: Any) -> Array:
         """Scores ``(n,)`` of points ``(n, D)`` in the user's units."""
-        Z = self.belief.space.scaling.scaled(self.belief.points(X))
+        Z = np.vstack([self._given, self._scaled(X)])
         with blas_threads(self.belief.y.shape[0]):
             parts = [self._moments(one, solved, Z) for one, _, solved in self._drawn]
         integrals = np.array([mean for _, mean, _ in self._drawn])
-        means, covariances, variances = (np.stack(values) for values in zip(*parts, strict=True))
-        away = integrals - integrals.mean()
+        means, covariances, variances, between = (np.stack(values) for values in zip(*parts, strict=True))
+        away, apart = integrals - integrals.mean(), means - means.mean(axis=0)
         together = covariances.mean(axis=0) + away @ means / len(parts)
         variance = variances.mean(axis=0) + means.var(axis=0)
+        m = len(self._given)
+        if m:
+            between = between.mean(axis=0) + apart[:, :m].T @ apart / len(parts)
+            between[:, :m][np.diag_indices(m)] = variance[:m]  # with the noise of the observation
+            gain = np.linalg.solve(between[:, :m], between[:, m:])
+            together = together[m:] - together[:m] @ gain
+            variance = variance[m:] - np.sum(between[:, m:] * gain, axis=0)
         result: Array = together**2 / variance
+        return result
+
+    def _scaled(self, X: Any) -> Array:
+        result: Array = self.belief.space.scaling.scaled(self.belief.points(X))
         return result
 
     def _at_data(self, one: ProcessDraw) -> tuple[float, Array]:
@@ -185,22 +271,26 @@ class ReductionScorer:
         z = gp.output_variance * kernel_means(self.measure, gp.kernel, one.rows, one.U).to_data
         return gp.mean + float(z @ gp.alpha), dpotrs(gp.L, z, lower=1)[0]
 
-    def _moments(self, one: ProcessDraw, solved: Array, Z: Array) -> tuple[Array, Array, Array]:
-        """Of an observation at each point: its mean, its covariance with the integral, its variance."""
-        gp, U = one.gp, one.rows.project(Z)
+    def _moments(self, one: ProcessDraw, solved: Array, Z: Array) -> tuple[Array, Array, Array, Array]:
+        """Of an observation at each point: its mean, its covariance with the integral, its variance.
+
+        The last is the covariance of the function at the first points, those given, with the function at all.
+        """
+        gp, U, m = one.gp, one.rows.project(Z), len(self._given)
         gamma2 = gp.output_variance
         k = gamma2 * gp.kernel.value(cdist(U, one.U, "sqeuclidean"))
         z = gamma2 * kernel_means(self.measure, gp.kernel, one.rows, U).to_data
         v = dtrsm(1.0, gp.L, k.T, lower=1)
         variance = np.maximum(gamma2 - np.einsum("nm,nm->m", v, v), 0.0) + float(np.median(gp.noise_diagonal))
-        return gp.mean + k @ gp.alpha, z - k @ solved, variance
+        between = gamma2 * gp.kernel.value(cdist(U[:m], U, "sqeuclidean")) - v[:, :m].T @ v
+        return gp.mean + k @ gp.alpha, z - k @ solved, variance, between
 
 
 def _own_measure(space: Space) -> Any:
     """What an integral over a space is over: the points of a pool, or the part of a box that is allowed."""
     if isinstance(space, Pool):
         return _pool_points(space)
-    return space if space.constraints or space.categories else None
+    return space if space.constraints or space.categories or space.steps is not None else None
 
 
 def _pool_points(pool: Pool) -> Points:

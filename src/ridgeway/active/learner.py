@@ -68,8 +68,8 @@ class ActiveLearner:
     space
         ``Box(lower, upper)`` or ``Pool(points)``: where experiments can be made.
     embedding, kernel, inference, marginal, priors
-        As for :func:`ridgeway.fit`. With ``Linear("auto")`` the dimension is chosen anew at each
-        full search for modes and kept in between.
+        As for :func:`ridgeway.fit`, with the same defaults. With ``Linear("auto")`` the dimension is chosen anew at
+        each full search for modes and kept in between.
     acquisition
         To learn, ``"information"`` (the default: the information of a noisy observation about the hyperparameters),
         ``"bald"`` (the paper's: the information of the function's value without noise) or ``"uncertainty"``.
@@ -114,7 +114,7 @@ class ActiveLearner:
     def __init__(
         self,
         space: Space,
-        embedding: Embedding = Linear(2),  # noqa: B008 - frozen
+        embedding: Embedding | None = None,
         acquisition: str | AnyAcquisition | Callable[[Any], Any] | None = None,
         kernel: str | Kernel = "se",
         inference: str = "nested",
@@ -129,6 +129,7 @@ class ActiveLearner:
     ) -> None:
         self._lock = threading.RLock()
         self.space = checks.instance(space, Space, "space", "a Box or a Pool")
+        embedding = Linear.usual(space.D) if embedding is None else embedding
         check_model(embedding, inference, marginal, priors, space.D)  # now, before an experiment costs anything
         self.embedding = embedding
         self.goal: Goal = goals.checked(goal)
@@ -230,6 +231,11 @@ class ActiveLearner:
         self.limits = feasibility.limits_of(values, self.record.n)
 
     @_alone
+    def reserve(self, x: Any) -> None:
+        """Make points of your own pending, ``(D,)`` or ``(n, D)``, as if they had been asked for."""
+        self.record = self.record.with_reserved(x)
+
+    @_alone
     def withdraw(self, x: Any) -> None:
         """A pending point that will not be evaluated; it may be asked for again."""
         self.record = self.record.without_pending(x)
@@ -240,11 +246,18 @@ class ActiveLearner:
         """What is known now; fitted when it is first read after new observations."""
         n = self.record.n
         if n == 0:
-            raise ValueError("there is no belief before the first observation: ask(), then tell()")
+            raise ValueError(self._no_observation())
         if self._belief is None or self._belief.n_rows != n:
             self._belief, self._searched_at = self._refit(self.record, self._belief, self._searched_at, self.progress)
             progresses.clear(self.progress)
         return self._belief
+
+    def _no_observation(self) -> str:
+        failed = self.record.reasons
+        if failed:
+            count = f"all {len(failed)} experiments" if len(failed) > 1 else "the one experiment"
+            return f"there is no belief without an observation: {count} failed, the last reason: {failed[-1]}"
+        return "there is no belief before the first observation: ask(), then tell()"
 
     @property
     @_alone
@@ -252,7 +265,7 @@ class ActiveLearner:
         """What an optimiser believes: the embedding and its alternatives, weighed by evidence, on warped outcomes."""
         sign, n = goals.sign(self.goal), self.record.n
         if n == 0:
-            raise ValueError("there is no belief before the first observation: ask(), then tell()")
+            raise ValueError(self._no_observation())
         if self._averaged is None or self._averaged.mixture.beliefs[0].n_rows != n:
             if self.progress is not None:
                 self.progress("weighing the embedding against models without one")

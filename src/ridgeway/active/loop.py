@@ -16,7 +16,7 @@ from ridgeway.active.goals import Goal
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.outcome import Outcome
 from ridgeway.spaces.space import Space
-from ridgeway.types import Array
+from ridgeway.types import Array, Progress
 
 #: Options of :func:`learn` itself; all others are a learner's.
 _OF_THE_LOOP = (
@@ -76,14 +76,39 @@ def learn(
     >>> learner.y.shape
     (8,)
     """
-    learner = _learner(space, options)
+    learner = given_learner(space, options)
     say = progresses.resolve(learner.progress if progress is None else progress)
     budget = checks.count(budget, "budget", 1)
-    rule = _Rule(stop_below, patience, most_failures)
+    rule = _Patience(stop_below, patience, most_failures)
     if stop_below is not None and learner.acquisition == "thompson":
         raise ValueError('stop_below must be None with acquisition "thompson": it expects no improvement in particular')
-    workers = 1 if workers is None and executor is None else workers
     learner.ended = ""
+    run(f, learner, budget, learner.ask, rule, say, callback, executor, workers, timeout)
+    if learner.record.n and learner.goal == "learn":
+        say(f"{_so_far(learner, budget)} · a last search for other modes")
+        learner.search_again()
+        progresses.clear(say)
+    learner.ended = learner.ended or spent(budget)
+    return learner
+
+
+def run(
+    f: Callable[..., Any],
+    learner: ActiveLearner,
+    budget: int,
+    choose: Callable[[], Array],
+    rule: Rule,
+    say: Progress,
+    callback: Callback | None,
+    executor: Executor | None,
+    workers: int | None,
+    timeout: float | None,
+) -> None:
+    """Experiments at the points that ``choose`` makes pending, until the budget is spent or ``learner.ended`` says why.
+
+    However it ends, by an exception or Ctrl-C too, the learner has all outcomes that arrived and nothing pending.
+    """
+    workers = 1 if workers is None and executor is None else workers
     running: list[Array] = []
     fitting, learner.progress = learner.progress, lambda message: say(f"{_so_far(learner, budget)} · {message}")
     try:
@@ -93,7 +118,7 @@ def learn(
                     if not learner.record.n_left:
                         learner.ended = "the pool is exhausted"
                         break
-                    running.append(learner.ask())
+                    running.append(choose())
                     experiments.submit(running[-1])
                     learner.ended = rule.after_ask(learner)
                 if not experiments.in_flight and learner.ended:
@@ -102,7 +127,7 @@ def learn(
                 outcome = experiments.next()
                 _take(learner, outcome)
                 running = [x for x in running if not np.array_equal(x, outcome.x)]
-                rule.after_outcome(outcome)
+                learner.ended = rule.after_outcome(learner, outcome) or learner.ended
                 if callback is not None and callback(learner):
                     learner.ended = "stopped by the callback"
     finally:
@@ -111,19 +136,14 @@ def learn(
         for x in running:  # interrupted: their outcomes will not arrive
             if (learner.pending == x).all(axis=1).any():
                 learner.withdraw(x)
-    if learner.record.n and learner.goal == "learn":
-        say(f"{_so_far(learner, budget)} · a last search for other modes")
-        learner.search_again()
-        progresses.clear(say)
-    learner.ended = learner.ended or f"the budget of {budget} experiments is spent"
-    return learner
 
 
 def minimize(f: Callable[..., Any], space: Space | ActiveLearner, budget: int = 100, **options: Any) -> ActiveLearner:
     """Look for the least value of ``f`` with ``budget`` experiments; the answer is ``best()`` of the learner.
 
     ``options`` are those of :func:`learn` and of :class:`ActiveLearner`. An embedding that the data do not support is
-    outweighed by models without one.
+    outweighed by models without one. Pass a learner of your own in place of the space,
+    ``ActiveLearner(space, goal="minimize")``, to keep everything that was learned if the loop is interrupted.
 
     Examples
     --------
@@ -170,7 +190,8 @@ def _optimise(goal: Goal, f: Callable[..., Any], space: Any, budget: int, option
     return learn(f, learner, budget, **looping)
 
 
-def _learner(space: Any, options: dict[str, Any]) -> ActiveLearner:
+def given_learner(space: Any, options: dict[str, Any]) -> ActiveLearner:
+    """The learner that a loop was given, or a new one of a space."""
     if not isinstance(space, ActiveLearner):
         return ActiveLearner(space, **options)
     if options:
@@ -197,20 +218,39 @@ def _so_far(learner: ActiveLearner, budget: int) -> str:
     return ", ".join(parts)
 
 
-class _Rule:
-    """When to stop before the budget is spent."""
+class Rule:
+    """When to stop before the budget is spent: after too many failures in a row, with an error."""
 
-    def __init__(self, stop_below: Any, patience: int, most_failures: int) -> None:
-        if stop_below is not None and not (isinstance(stop_below, Real) and np.isfinite(float(stop_below))):
-            raise ValueError(f"stop_below must be a finite number or None, got {stop_below!r}")
-        self.stop_below = None if stop_below is None else float(stop_below)
-        self.patience = checks.count(patience, "patience", 1)
+    def __init__(self, most_failures: int) -> None:
         self.most_failures = checks.count(most_failures, "most_failures", 1)
-        self.small = 0
         self.failures = 0
 
     def after_ask(self, learner: ActiveLearner) -> str:
         """Why to stop, if too little was expected of the last choices."""
+        return ""
+
+    def after_outcome(self, learner: ActiveLearner, outcome: Outcome) -> str:
+        """Why to stop, now that the learner has the outcome."""
+        self.failures = self.failures + 1 if outcome.value is None else 0
+        if self.failures >= self.most_failures:
+            raise RuntimeError(
+                f"the last {self.failures} experiments failed, the last one: {outcome.reason}"
+            ) from outcome.error
+        return ""
+
+
+class _Patience(Rule):
+    """Stop when too little was expected of several choices in a row."""
+
+    def __init__(self, stop_below: Any, patience: int, most_failures: int) -> None:
+        super().__init__(most_failures)
+        if stop_below is not None and not (isinstance(stop_below, Real) and np.isfinite(float(stop_below))):
+            raise ValueError(f"stop_below must be a finite number or None, got {stop_below!r}")
+        self.stop_below = None if stop_below is None else float(stop_below)
+        self.patience = checks.count(patience, "patience", 1)
+        self.small = 0
+
+    def after_ask(self, learner: ActiveLearner) -> str:
         expected = learner.expected[-1]
         if self.stop_below is None or np.isnan(expected):  # a point that fills the space has no expected information
             return ""
@@ -220,10 +260,7 @@ class _Rule:
             return ""
         return f"the last {self.patience} choices each promised less than {self.stop_below:g} {unit}"
 
-    def after_outcome(self, outcome: Outcome) -> None:
-        """Raise after too many failures in a row."""
-        self.failures = self.failures + 1 if outcome.value is None else 0
-        if self.failures >= self.most_failures:
-            raise RuntimeError(
-                f"the last {self.failures} experiments failed, the last one: {outcome.reason}"
-            ) from outcome.error
+
+def spent(budget: int) -> str:
+    """Why a loop ended that made all its experiments."""
+    return f"the budget of {budget} experiment{'s' if budget > 1 else ''} is spent"

@@ -13,7 +13,6 @@ from ridgeway.belief.belief import Belief
 from ridgeway.belief.fit import fit
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
-from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
 from ridgeway.types import Array, RandomState
@@ -70,9 +69,8 @@ class EmbeddingRegressor(RegressorMixin, TransformerMixin, BaseEstimator):  # ty
     def fit(self, X: Any, y: Any, noise_variance: Any = None) -> Self:
         """Fit the belief to ``X (n, D)`` and ``y (n,)``."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
-        embedding = Linear(min(2, X.shape[1])) if self.embedding is None else self.embedding
         self.belief_ = fit(
-            X, y, embedding,
+            X, y, self.embedding,
             kernel=self.kernel, inference=self.inference, marginal=self.marginal, bounds=self.bounds,
             standardize=self.standardize, priors=self.priors, noise_variance=noise_variance,
             n_starts=self.n_starts, random_state=self.random_state, effort=self.effort, n_jobs=self.n_jobs,

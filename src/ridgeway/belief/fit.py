@@ -25,7 +25,6 @@ from ridgeway.blas import blas_threads, one_blas_thread
 from ridgeway.errors import RidgewayWarning
 from ridgeway.gp.embeddings import Embedding
 from ridgeway.gp.kernels import Kernel
-from ridgeway.gp.linear import Linear
 from ridgeway.gp.moments import Marginal
 from ridgeway.gp.priors import Priors
 from ridgeway.gp.row_source import ArrayRows
@@ -40,7 +39,7 @@ _LARGEST_RATIO = 1e300  # of a known noise variance to that of y, beyond which f
 def fit(
     X: Any,
     y: Any = None,
-    embedding: Embedding = Linear(2),  # noqa: B008 - frozen
+    embedding: Embedding | None = None,
     kernel: str | Kernel = "se",
     inference: str | Nuts = "nested",
     marginal: Marginal | None = None,
@@ -73,7 +72,8 @@ def fit(
     y : (n,) array, in any units
         The name of a column where ``X`` is Parquet files or a Dask table; nothing beside batches.
     embedding
-        ``Linear(d)``, ``Linear("auto")``, ``Diagonal()`` or ``Isotropic()``.
+        ``Linear(d)``, ``Linear("auto")``, ``Diagonal()`` or ``Isotropic()``; by default ``Linear(2)``, or
+        ``Linear(1)`` of a single input.
     kernel
         ``"se"``, ``"matern32"``, ``"matern52"``, ``"rq"`` or any :class:`ridgeway.kernels.Kernel`.
     inference
@@ -168,7 +168,7 @@ def _fit_arrays(X: Any, y: Any, options: FitOptions) -> Belief:
     names, units = _names.checked(names, D), _names.checked_units(options.units, D)
     y = checks.outputs(y, n).copy()
     checks.variation(y)
-    options.check(D, names)
+    options = options.for_inputs(D, names)
     seen = Observations(X, y, checks.noise_variance(options.noise_variance, n))
     rng = checks.generator(options.random_state)
     output = OutputScaling.from_data(y, options.standardize, seen.known)
@@ -206,10 +206,10 @@ class _InMemory:
         initial = options.initial
         earlier = None if initial is None else (initial.X, initial.space)
         with blas_threads(seen.n):
-            space = transfer.row_space(seen.X, self._scaling, options.embedding, earlier)
+            space = transfer.row_space(seen.X, self._scaling, options.model, earlier)
         task = options.task(seen, space, self.output, self._notes(seen), self.rng)
         with one_blas_thread():
-            belief = exact_fit(task, options.embedding, initial, options.robust)
+            belief = exact_fit(task, options.model, initial, options.robust)
             return belief if options.sampler is None else sampled(belief, options.sampler, options.say)
 
     def with_basis(self, seen: Observations) -> Belief:
@@ -217,12 +217,12 @@ class _InMemory:
         options = self.options
         drawn = seen.rows(self.rng.choice(seen.n, min(seen.n, PART), replace=False))
         with blas_threads(seen.n):
-            space = transfer.row_space(drawn.X, self._scaling, options.embedding, None)
+            space = transfer.row_space(drawn.X, self._scaling, options.model, None)
         drawn = drawn._replace(X=drawn.X[:KEPT].copy())  # of the others only what the row space holds is needed
         task = options.task(drawn, space, self.output, self._notes(seen), self.rng)
         rows = ArrayRows(seen.X, seen.y, task.noise(seen.y, seen.known), self._scaling, self.output)
         with one_blas_thread():
-            return ManyRowsTask(task, rows).belief(options.embedding, options.initial)
+            return ManyRowsTask(task, rows).belief(options.model, options.initial)
 
     def of_a_part(self, size: int, seen: Observations) -> Belief:
         """The exact process of ``size`` rows drawn at random, with a note about how it predicts as many others."""
@@ -262,7 +262,7 @@ def _fit_blocks(blocks: Blocks, options: FitOptions) -> Belief:
     D = seen.lower.shape[0]
     names = _names.checked(blocks.names if options.names is None else options.names, D)
     units = _names.checked_units(options.units, D)
-    options.check(D, names)
+    options = options.for_inputs(D, names)
     if options.noise_variance is not None and np.ndim(options.noise_variance):
         raise ValueError(
             "noise_variance must be one number for all rows where these come in blocks, got an array of shape "
@@ -277,9 +277,9 @@ def _fit_blocks(blocks: Blocks, options: FitOptions) -> Belief:
     drawn = Observations(X, y, None if known is None else np.full(y.shape[0], known[0]))
     output = seen.scaling(options.standardize)
     with blas_threads(n):
-        space = transfer.row_space(X, scaling, options.embedding, None)
+        space = transfer.row_space(X, scaling, options.model, None)
     task = options.task(drawn, space, output, data_notes.notes(X, y, None, extent), rng)
     rows = streamed.BlockRows(blocks, n, scaling, output, task.noise_rule())
     with one_blas_thread():
-        belief = ManyRowsTask(task, rows).belief(options.embedding, options.initial)
+        belief = ManyRowsTask(task, rows).belief(options.model, options.initial)
     return replace(belief, names=names, units=units)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +38,7 @@ INFERENCES = ("nested", "map", "nuts")
 class FitOptions:
     """As a user gave them; :func:`ridgeway.fit` says what each means."""
 
-    embedding: Embedding
+    embedding: Embedding | None  # the usual one of the inputs
     kernel: str | Kernel
     inference: str | Nuts
     marginal: Marginal | None
@@ -58,11 +58,19 @@ class FitOptions:
     robust: bool
     approximation: str
 
-    def check(self, D: int, names: tuple[str, ...] | None) -> None:
-        """Raise for what does not go with ``D`` inputs of these names."""
-        check_model(self.embedding, self.inference, self.marginal, self.priors, D)
+    def for_inputs(self, D: int, names: tuple[str, ...] | None) -> FitOptions:
+        """The same with the embedding that is meant; raises for what does not go with ``D`` inputs of these names."""
+        embedding = Linear.usual(D) if self.embedding is None else self.embedding
+        check_model(embedding, self.inference, self.marginal, self.priors, D)
         _check_start(self.initial, self.n_starts, D, names)
         checks.bounds(self.bounds, D)
+        return replace(self, embedding=embedding, progress=self.say)
+
+    @property
+    def model(self) -> Embedding:
+        """The embedding, once the inputs are known."""
+        assert self.embedding is not None
+        return self.embedding
 
     @cached_property
     def say(self) -> Progress | None:
@@ -96,7 +104,7 @@ class FitOptions:
         The warning points to who called what called this one's caller.
         """
         kernel = kernels.resolve(self.kernel)
-        plan = planned(self.approximation, n, D, self.embedding, kernel, self.inference, streamed)
+        plan = planned(self.approximation, n, D, self.model, kernel, self.inference, streamed)
         if (plan.features or plan.part is not None) and plan.is_automatic:
             warnings.warn(plan.sentence, RidgewayWarning, stacklevel=4)
         if self.say is not None and plan.is_costly:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +54,7 @@ class Formula:
 
     def text(self, top: int | None = None, digits: int = 3) -> str:
         """Lines to read: each weight with half the width of its interval."""
+        top, digits = _checked(top, digits)
         lines = []
         for k in range(self.weights.shape[0]):
             lines.append(
@@ -70,6 +73,7 @@ class Formula:
 
     def latex(self, top: int | None = None, digits: int = 3) -> str:
         """The same for a paper, one line a direction of an ``aligned`` block."""
+        top, digits = _checked(top, digits)
         rows = []
         for k in range(self.weights.shape[0]):
             terms = "".join(self._latex_term(k, j, digits) for j in self.order(k, top))
@@ -85,14 +89,14 @@ class Formula:
 
     def python(self) -> str:
         """The source of a Python function of the inputs that gives the directions, with all digits."""
-        arguments = _identifiers(self.names)
+        values = [f"u{k + 1}" for k in range(self.weights.shape[0])]
+        arguments = _identifiers(self.names, values)
         lines = [f"def directions({', '.join(arguments)}):"]
         for k in range(self.weights.shape[0]):
             terms = [f"        {float(w)!r} * {name}" for w, name in zip(self.weights[k], arguments, strict=True)]
-            lines += [f"    u{k + 1} = (", f"        {float(self.constants[k])!r}"]
+            lines += [f"    {values[k]} = (", f"        {float(self.constants[k])!r}"]
             lines += [term.replace("        ", "        + ", 1) for term in terms] + ["    )"]
-        values = ", ".join(f"u{k + 1}" for k in range(self.weights.shape[0]))
-        return "\n".join([*lines, f"    return {values}", ""])
+        return "\n".join([*lines, f"    return {', '.join(values)}", ""])
 
     def __str__(self) -> str:
         return self.text()
@@ -122,13 +126,18 @@ def formula(belief: Belief, known: Directions | None = None, R: Array | None = N
     )
 
 
-def _identifiers(names: tuple[str, ...]) -> list[str]:
-    """Names that Python takes as arguments, each once."""
+def _checked(top: int | None, digits: int) -> tuple[int | None, int]:
+    return None if top is None else checks.count(top, "top", 1), checks.count(digits, "digits", 1)
+
+
+def _identifiers(names: tuple[str, ...], taken: Iterable[str] = ()) -> list[str]:
+    """Names that Python takes as arguments, each once and none that is ``taken``."""
     result: list[str] = []
     for j, name in enumerate(names):
-        word = re.sub(r"\W", "_", name) or f"x{j}"
-        word = f"x_{word}" if word[0].isdigit() or keyword.iskeyword(word) else word
-        result.append(f"{word}_{j}" if word in result else word)
+        word = re.sub(r"[^0-9A-Za-z_]", "_", name) or f"x{j}"
+        word = f"x_{word}" if not word.isidentifier() or keyword.iskeyword(word) else word
+        endings = chain([""], (f"_{k}" for k in count(j)))
+        result.append(next(word + end for end in endings if word + end not in (*result, *taken)))
     return result
 
 

@@ -28,7 +28,6 @@ from ridgeway.belief.fit import fit
 from ridgeway.botorch.joint import Joint
 from ridgeway.botorch.joint_model import JointModel
 from ridgeway.gp.embeddings import Embedding
-from ridgeway.gp.linear import Linear
 from ridgeway.gpytorch.tensor_moments import TensorMoments
 from ridgeway.types import Array
 
@@ -71,7 +70,7 @@ class EmbeddingGP(JointModel):
         train_X: Tensor,
         train_Y: Tensor,
         train_Yvar: Tensor | None = None,
-        embedding: Embedding = Linear(2),  # noqa: B008 - frozen
+        embedding: Embedding | None = None,
         marginal: Spread = "mgp",
         input_transform: InputTransform | None = None,
         outcome_transform: OutcomeTransform | None = None,

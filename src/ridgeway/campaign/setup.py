@@ -42,7 +42,6 @@ class Setup:
     def of(cls, space: Any, outputs: OutputList, options: Mapping[str, Any], constraints: Any = ()) -> Setup:
         """Checked, from what a user hands over."""
         from ridgeway.active.learner import ActiveLearner
-        from ridgeway.gp.linear import Linear
         from ridgeway.spaces.pool import Pool
 
         if isinstance(space, Pool) and constraints:
@@ -51,8 +50,6 @@ class Setup:
         where = space if inputs is None else inputs.box
         for remark in () if inputs is None else inputs.box.remarks:
             warnings.warn(remark, RidgewayWarning, stacklevel=3)
-        if where.D == 1 and "embedding" not in options:  # the default of two directions is one too many
-            options = {**options, "embedding": Linear(1)}
         outputs, options = _with_goal(outputs, options)
         learner = ActiveLearner(where, **options)
         try:

@@ -41,6 +41,11 @@ class Linear:
     reduction: ClassVar[Literal["span", "distance", "none"]] = "span"
     has_directions: ClassVar[bool] = True
 
+    @classmethod
+    def usual(cls, D: int) -> Linear:
+        """The default for ``D`` inputs: two directions, of a single input one."""
+        return cls(min(2, D))
+
     def __post_init__(self) -> None:
         if self.d == "auto":
             return
