@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from ridgeway.belief.estimates import Estimate
+from ridgeway.belief.estimates import Estimate, checked_level, percent
 
 
 def test_shares_near_nothing_have_intervals_that_begin_at_zero():
@@ -34,3 +35,24 @@ def test_a_hull_holds_both_and_keeps_its_mean():
     a, b = Estimate(*map(np.array, (1.0, 0.1, 0.8, 1.2))), Estimate(*map(np.array, (2.0, 0.2, 0.9, 1.6)))
     hull = a.hull(b)
     assert (float(hull.mean), float(hull.std), float(hull.low), float(hull.high)) == (1.0, 0.2, 0.8, 1.6)
+
+
+def test_an_independent_error_widens_an_interval():
+    rng = np.random.default_rng(3)
+    draws, error = rng.standard_normal(40_000), 0.75 * rng.standard_normal(40_000)
+    found = Estimate.of(draws, 0.9).blurred(np.array(0.75), 1.645)
+    both = Estimate.of(draws + error, 0.9)
+    for side in ("std", "low", "high"):
+        np.testing.assert_allclose(getattr(found, side), getattr(both, side), atol=0.03)
+    assert found.mean == draws.mean()
+
+
+def test_levels_as_people_read_them():
+    for level, text in ((0.95, "95 %"), (0.999, "99.9 %"), (np.float32(0.9), "90 %"), (0.5, "50 %")):
+        assert percent(checked_level(level)) == text
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, np.nan, True, "0.9", None])
+def test_what_is_no_level_is_refused(level):
+    with pytest.raises(ValueError, match="level must be a number between 0 and 1, got"):
+        checked_level(level)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from ridgeway.belief import sensitivity as module
 from ridgeway.belief.averages import Drawing, average, dispersion, unexplained
 from ridgeway.gp.measures import Uniform
 from ridgeway.gp.variance_parts import Exchange
-from tests.belief.averaged import LOWER, UPPER, fitted, ridge
+from tests.belief.averaged import LOWER, NAMES, UPPER, at_steps, fitted, ridge, stepped_box
 
 TRUTH = Exchange(Uniform(LOWER, UPPER), 14).parts(ridge)
 
@@ -229,12 +231,22 @@ def test_names_that_python_does_not_take_are_changed() -> None:
     assert _latex_number(1.5e-7, 2) == r"1.5 \cdot 10^{-7}"
 
 
+def constrained() -> rw.Box:
+    return rw.Box(LOWER, UPPER, names=NAMES, constraints=["speed + load <= 30"])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda b: b.sensitivity(over=b.X), "independent inputs for sensitivity, got points"),
         (lambda b: b.sensitivity(over=rw.measures.Gaussian(b.X[0], cov=np.ones((4, 4)) + np.eye(4))), "correlated"),
         (lambda b: b.sensitivity(level=2.0), "level must be a number between 0 and 1, got 2.0"),
+        (lambda b: b.sensitivity(random_state=-1), "random_state must be a whole number of at least 0, got -1"),
+        (lambda b: b.distribution(random_state=np.random.default_rng(0)), "random_state must be a whole number"),
+        (lambda b: b.sensitivity(over=constrained()), "sensitivity, got a box with constraints: the parts"),
+        (lambda b: b.effect("gap", over=constrained()), "an effect, got a box with constraints: the parts"),
+        (lambda b: b.sensitivity(over=rw.measures.Gaussian(b.X[0], std=0.0)), "over must let some input vary"),
+        (lambda b: b.sensitivity(over=rw.measures.Uniform(b.X[0], b.X[0])), "over must let some input vary"),
         (lambda b: b.effect("nothing"), "input must be one of speed, angle, load, ... or its number, got 'nothing'"),
         (lambda b: b.effect(9), "from 0 to 3, got 9"),
         (lambda b: b.effect("speed", n_points=1), "n_points must be a whole number of at least 2"),
@@ -293,3 +305,60 @@ def test_integrals_over_a_box_with_categories_take_every_level_as_often() -> Non
     levels = [np.column_stack([heat, np.tile(row, (2001, 1))]) for row in np.eye(3)]
     expected = np.mean([belief.predict(X).mean.mean() for X in levels])
     assert belief.integrate(box).mean == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("embedding", ["directions", "length scales"])
+def test_inputs_in_steps_have_the_indices_of_their_values(embedding: str) -> None:
+    belief, (X, w) = fitted(1), at_steps()
+    if embedding == "length scales":
+        belief = rw.fit(
+            belief.X, belief.y, rw.Diagonal(), bounds=(LOWER, UPPER), names=NAMES, n_starts=2, inference="map"
+        )
+    f = belief.predict(X, marginal="map").mean
+    mean = w @ f
+    variance = w @ (f - mean) ** 2
+    found = belief.sensitivity(stepped_box(), rivals=False, n_draws=80)
+    for j in range(3):
+        values = np.unique(X[:, j])
+        effects = np.array([w[X[:, j] == x] @ f[X[:, j] == x] / w[X[:, j] == x].sum() for x in values])
+        weights = np.array([w[X[:, j] == x].sum() for x in values])
+        assert found.first.mean[j] == pytest.approx(weights @ (effects - mean) ** 2 / variance, abs=0.01)
+    assert float(found.mean.mean) == pytest.approx(mean, abs=0.01)
+    assert float(found.std.mean) == pytest.approx(np.sqrt(variance), rel=0.03)
+    spread = belief.distribution(stepped_box(), rivals=False, n_draws=80)
+    assert float(spread.std.mean) == pytest.approx(np.sqrt(variance), rel=0.03)
+    assert float(spread.mean.mean) == pytest.approx(mean, abs=0.01)
+    effect = belief.effect(NAMES[0], stepped_box(), rivals=False, n_draws=80)
+    assert effect.x.tolist() == [0.0, 4.0, 8.0]
+    expected = [w[X[:, 0] == x] @ f[X[:, 0] == x] * 3.0 for x in effect.x]
+    np.testing.assert_allclose(effect.mean, expected, atol=0.02)
+    many = rw.Box(LOWER, UPPER, names=NAMES, steps=[0.1, None, None, None])
+    x = belief.effect(NAMES[0], many, n_points=7, rivals=False, n_draws=2).x
+    np.testing.assert_allclose(x, [0.0, 1.7, 3.3, 5.0, 6.7, 8.3, 10.0])
+
+
+def test_a_column_that_never_varied_does_nothing() -> None:
+    X = np.column_stack([fitted(1).X, np.full(40, 7.0)])
+    found = rw.fit(X, fitted(1).y, rw.Linear(1), n_starts=2, inference="map").sensitivity(rivals=False, n_draws=20)
+    for kind in (found.first, found.total, found.activity):
+        assert kind.mean[4] == kind.high[4] == 0.0
+    assert found.activity.mean.sum() == pytest.approx(1.0)
+
+
+def test_levels_are_read_and_shown_as_they_are() -> None:
+    text = str(fitted(1).sensitivity(level=0.999, rivals=False, n_draws=4))
+    assert "(99.9 %: " in text
+    assert fitted(1).sensitivity(level=np.float32(0.9), rivals=False, n_draws=4).level == pytest.approx(0.9)
+
+
+def test_a_distribution_holds_the_error_of_its_points() -> None:
+    box = rw.Box(LOWER, UPPER, names=NAMES, constraints=["speed + 5 angle + 0.3 load = 10"])
+    found = [fitted(1).distribution(box, rivals=False, n_draws=20, random_state=seed) for seed in range(4)]
+    for statistic in (lambda d: d.mean, lambda d: d.std, lambda d: d.quantile([0.1, 0.5]), lambda d: d.exceedance(5)):
+        with_error, without = statistic(found[0]), statistic(replace(found[0], parts=None))
+        assert np.all(with_error.std > without.std)
+        assert np.all(with_error.high - with_error.low >= without.high - without.low)
+        np.testing.assert_array_equal(with_error.mean, without.mean)
+    own = np.sqrt(found[0].mean.std ** 2 - replace(found[0], parts=None).mean.std ** 2)
+    n = found[0].values.shape[1]
+    assert own == pytest.approx(float(found[0].std.mean) / np.sqrt(n), rel=0.5)

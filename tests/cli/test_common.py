@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ridgeway import Campaign, Input
+from ridgeway.cli import common
 from tests.cli.commands import INIT, Ridgeway
 
 
@@ -16,6 +17,34 @@ def test_no_campaign_and_no_server(ridgeway: Ridgeway) -> None:
     pytest.importorskip("psycopg")
     said = ridgeway("status", "-c", "postgresql://anna:secret@127.0.0.1:9/lab")
     assert (said.code, "no server answers there" in said.err, "secret" in said.err) == (1, True, False)
+
+
+def test_a_table_is_broken_into_parts_that_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    columns = ["trial", *(f"a_rather_long_input_{j} [mmol/l]" for j in range(20)), "value"]
+    rows = [[1, *(j / 7 for j in range(20)), None]]
+    common.show(columns, rows, common.Format.table, parts=common.PARTS)
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert "long_input_0" in said.out  # broken behind an underscore
+    assert "value" in lines[2] + lines[3]  # in the first part
+    numbers = [f"{j / 7:.6g}" for j in range(20)]
+    shown = [number for number in numbers if number in said.out.split()]
+    assert len(shown) >= 15
+    hidden = 20 - len(shown)
+    assert f"{hidden} more column" in said.err
+    assert "a_rather_long_input_19 [mmol/l]" in " ".join(said.err.split())
+
+
+def test_a_table_that_fits_stays_whole(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    common.show(["row", "width [mm]", "nats"], [[2, 0.5, 0.25]], common.Format.table, parts=common.PARTS)
+    said = capsys.readouterr()
+    assert "row   width [mm]   nats" in said.out
+    assert said.err == ""
 
 
 def test_the_next_step_is_for_the_same_campaign(ridgeway: Ridgeway) -> None:

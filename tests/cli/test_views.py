@@ -6,11 +6,14 @@ import io
 import json
 import re
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import ridgeway as rw
 from tests.cli.commands import INIT, Ridgeway, Said
 from tests.helpers import ASSETS
 
@@ -102,6 +105,87 @@ def test_the_best_point(ridgeway: Ridgeway) -> None:
     said = ridgeway("best").out
     assert said.startswith(f"maximize strength: trial {found['trial']} is best so far\n  temperature [°C]  ")
     assert "maximize strength" in ridgeway("status").out
+
+
+def optimised(ridgeway: Ridgeway, *more: str) -> None:
+    """A campaign that maximizes, with seven outcomes."""
+    assert ridgeway(*INIT, "--goal", "maximize", "--output-unit", "MPa", *more).code == 0
+    rows = [[20 + 10 * i, 0.02 * 2**i, 3.0 - 0.1 * (i - 3) ** 2] for i in range(7)]
+    pd.DataFrame(rows, columns=["temperature", "rate", "strength"]).to_csv("old.csv", index=False)
+    assert ridgeway("attach", "old.csv").code == 0
+
+
+@pytest.mark.slow
+def test_a_campaign_that_optimises_speaks_of_improvement(ridgeway: Ridgeway) -> None:
+    optimised(ridgeway)
+    ridgeway("ask", "-n", "2", "-o", "next.csv")
+    ridgeway("best")  # fits
+    for words in (("status",), ("status", "--advice")):
+        said = " ".join(ridgeway(*words).out.split())
+        assert "nats" not in said
+        assert "The best strength [MPa] so far is 3, of trial 4." in said
+    assert "expected to improve on it" in said
+    record = json.loads(ridgeway("status", "--format", "json").out)
+    assert (record["best_outcome"], record["best_outcome_trial"], record["expected_nats"]) == (3.0, 4, None)
+
+
+@pytest.mark.slow
+def test_points_are_ranked_by_what_the_campaign_chooses_by(ridgeway: Ridgeway) -> None:
+    optimised(ridgeway)
+    said = ridgeway("score", "old.csv", "--format", "csv")
+    frame = pd.read_csv(io.StringIO(said.out))
+    chain = rw.Campaign.open("campaign.sqlite").output().looked()
+    chain.belief()
+    scores = chain.learner.score(chain.setup.coordinates(frame[["temperature [°C]", "rate [1/s]"]].to_numpy()))
+    np.testing.assert_allclose(frame["improvement [MPa]"], np.exp(scores), rtol=1e-6)
+    assert frame["improvement [MPa]"].is_monotonic_decreasing
+    assert "Ranked by the expected improvement on the best strength [MPa]." in " ".join(said.err.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("acquisition", "said"), [("thompson", "Ranked by thompson"), ("random", "by information")])
+def test_a_rank_that_is_no_improvement_says_what_it_is(ridgeway: Ridgeway, acquisition: str, said: str) -> None:
+    optimised(ridgeway, "--acquisition", acquisition)
+    result = ridgeway("score", "old.csv")
+    assert said in " ".join(result.err.split())
+    assert "improvement" not in result.out
+
+
+def test_there_is_no_rank_before_the_first_result(ridgeway: Ridgeway) -> None:
+    assert ridgeway(*INIT, "--goal", "minimize").code == 0
+    Path("grid.csv").write_text("temperature,rate\n30,1\n")
+    assert "there is no score before the first result" in ridgeway("score", "grid.csv").err
+
+
+@pytest.mark.slow
+def test_the_best_of_a_pool_has_its_label(ridgeway: Ridgeway) -> None:
+    rows = [[f"mol-{i}", (3 * i % 7) / 7, (5 * i % 11) / 11] for i in range(12)]
+    pd.DataFrame(rows, columns=["id", "a", "b"]).to_csv("pool.csv", index=False)
+    assert ridgeway("init", "--pool", "pool.csv", "--label", "id", "--goal", "minimize", "-d", "1").code == 0
+    campaign = rw.Campaign.open("campaign.sqlite")
+    for trial in campaign.ask(7):
+        campaign.tell(trial, float(trial.inputs["a"]) + float(trial.inputs["b"]))
+    trial = campaign.best().trial
+    campaign.close()
+    said = ridgeway("best").out
+    assert f"  id  {trial.notes['id']}\n" in said
+    assert max(map(len, said.splitlines())) <= 60
+    assert json.loads(ridgeway("best", "--format", "json").out)["notes"] == {"id": trial.notes["id"]}
+    (row,) = pd.read_csv(io.StringIO(ridgeway("best", "--format", "csv").out)).to_dict("records")
+    assert (row["trial"], row["id"], row["a"]) == (trial.id, trial.notes["id"], pytest.approx(trial.inputs["a"]))
+    assert row["predicted_low"] <= row["predicted"] <= row["predicted_high"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_luck", [True, False])
+def test_luck_is_said_where_there_is_noise(ridgeway: Ridgeway, monkeypatch: pytest.MonkeyPatch, is_luck: bool) -> None:
+    optimised(ridgeway)
+    best = rw.Campaign.best
+    monkeypatch.setattr(rw.Campaign, "best", lambda self: replace(best(self), observed=self.all_trials()[0]))
+    monkeypatch.setattr("ridgeway.report.best_point.may_be_luck", lambda *a: is_luck)
+    said = " ".join(ridgeway("best").out.split())
+    assert "Trial 1 had the best outcome, 2.1" in said
+    assert ("that was luck" in said) == is_luck
 
 
 def test_a_campaign_that_learns_has_no_best_point(ridgeway: Ridgeway) -> None:

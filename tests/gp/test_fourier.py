@@ -39,3 +39,13 @@ def test_draws_have_the_spectrum() -> None:
     V = np.array([[-1.0], [0.2], [0.5]])
     drawn = np.stack([box.at(fourier.prior_draw(box, power, rng), V) for _ in range(4000)])
     np.testing.assert_allclose(np.cov(drawn.T), 3.0 * np.exp(-0.5 * (V - V.T) ** 2), atol=0.25)
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_allocated() -> None:
+    V = np.zeros((40, 2))
+    assert fourier.fits(np.full(2, 20.0), V)
+    for extent in (np.array([1e9, 1.0]), np.full(2, 2e3), np.array([np.inf, 1.0]), np.array([np.nan, 1.0])):
+        assert not fourier.fits(extent, V)
+        with pytest.raises(ValueError, match=r"over reaches too far for a Fourier series, .* cut distributions"):
+            fourier.around(extent, V)
+    assert not fourier.fits(np.full(1, 2e4), np.zeros((2000, 1)))  # the waves at the data are many more

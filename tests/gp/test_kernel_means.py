@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,7 +13,7 @@ from scipy.stats import qmc
 
 from ridgeway.gp import kernel_means, kernels
 from ridgeway.gp.kernel_means import Rows
-from ridgeway.gp.measures import Gaussian, Independent, Points, Uniform
+from ridgeway.gp.measures import Gaussian, Independent, Points, Uniform, error_of_parts
 from tests.helpers import Cauchy
 
 D = 4
@@ -109,3 +111,43 @@ def test_many_directions_are_summed_over_sobol_points() -> None:
     np.testing.assert_allclose(found.paired, to_data, rtol=0.05)
     K = np.exp(-0.5 * cdist(U, U, "sqeuclidean")) + 1e-6 * np.eye(5)
     assert 0.0 < found.variance(lambda z: np.linalg.solve(K, z)) < found.itself
+
+
+HEAVY = [stats.cauchy(), stats.lognorm(2.0), stats.pareto(1.5), stats.levy(), stats.t(2, 0.5, 0.1)]
+
+
+@pytest.mark.parametrize("heavy", HEAVY)
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+@pytest.mark.parametrize("rows", [np.array([[0.9, 0.4]]), np.array([[0.9, 0.4], [0.0, 1.0]]), np.array([0.9, 0.4])])
+def test_a_heavy_tail_is_sampled_and_says_how_well(rows: np.ndarray, kernel: str, heavy) -> None:
+    g, U = kernels.resolve(kernel), np.random.default_rng(0).uniform(-1, 1, (5, rows.shape[0]))
+    measure = Independent([heavy, stats.uniform(-1, 2)])
+    found = kernel_means.kernel_means(measure, g, Rows(rows), U)
+    X = np.column_stack([heavy.ppf(np.linspace(0, 1, 40_001)[:-1] + 1 / 80_000), np.zeros(40_000)])
+    X[:, 1] = np.random.default_rng(1).permutation(np.linspace(-1, 1, 40_000))
+    naive = g.value(cdist(Rows(rows).project(X), U, "sqeuclidean"))
+    error = error_of_parts(found.deviations(np.eye(5)))
+    assert np.all(error < 0.002)
+    tolerance = np.hypot(5.0 * error, 4.0 * naive.std(axis=0) / np.sqrt(len(X)))
+    assert np.all(np.abs(found.to_data - naive.mean(axis=0)) < tolerance)
+
+
+def test_what_has_a_closed_form_has_no_parts() -> None:
+    R, U = drawn(1)
+    assert kernel_means.kernel_means(MEASURES["uniform"], kernels.resolve("se"), Rows(R), U).deviations(U).size == 0
+
+
+@pytest.mark.parametrize("scales", [True, False])
+def test_discrete_inputs_are_summed_over_their_values(scales: bool) -> None:
+    measure = Independent([stats.bernoulli(0.3), stats.binom(3, 0.4), stats.randint(0, 3)])
+    rows = np.array([0.4, 1.1, 0.7]) if scales else np.array([[0.4, 1.1, -0.7]])
+    U = np.random.default_rng(0).uniform(-1, 1, (4, rows.shape[0]))
+    grid = np.array(list(itertools.product(range(2), range(4), range(3))), dtype=float)
+    w = np.prod([m.pmf(grid[:, j]) for j, m in enumerate(measure.marginals)], axis=0)
+    A = Rows(rows).project(grid)
+    for kernel in ("se",) if scales else ("se", "matern52"):
+        g = kernels.resolve(kernel)
+        found = kernel_means.kernel_means(measure, g, Rows(rows), U)
+        rel = 1e-7 if kernel == "se" else 1e-3
+        np.testing.assert_allclose(found.to_data, w @ g.value(cdist(A, U, "sqeuclidean")), rtol=rel)
+        assert found.itself == pytest.approx(w @ g.value(cdist(A, A, "sqeuclidean")) @ w, rel=rel)

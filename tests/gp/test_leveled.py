@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,10 @@ from ridgeway.gp.leveled import Leveled
 from ridgeway.gp.measures import Uniform, groups, independent
 from ridgeway.gp.scaling import InputScaling
 
-LEVELED = Leveled([0.0, -1.0, 0.0, 0.0, 2.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0], [(2, 0, 3), (5, 6)])
+LEVELED = Leveled(
+    [0.0, -1.0, 0.0, 0.0, 2.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0], [(2, 0, 3), (5, 6)], {4: [2.0, 3.5, 4.0]}
+)
+STEPPED = Leveled([0.0, -1.0, 0.0], [2.0, 1.0, 1.0], steps={0: [0.0, 1.0, 2.0], 2: [0.0, 0.3, 0.6, 0.9]})
 R = np.random.default_rng(0).standard_normal((2, 7))
 OMEGA = np.array([[0.0, 0.0], [1.0, 0.5], [-0.7, 2.0], [3.0, -1.0]])
 
@@ -62,3 +67,38 @@ def test_columns_belong_to_one_category(categories: list[tuple[int, ...]]) -> No
 def test_atoms_are_the_levels_in_the_order_of_the_columns() -> None:
     measure = Leveled([-1.0, 0.0, -1.0], [1.0, 2.0, 1.0], [(2, 0)])
     assert [tuple(row) for row in measure.atoms((2, 0))] == [(1.0, -1.0), (-1.0, 1.0)]
+
+
+def test_every_value_of_a_column_in_steps_is_as_likely() -> None:
+    X = sobol_points(STEPPED, 12)
+    for j, n in ((0, 3), (2, 4)):
+        found, counts = np.unique(X[:, j], return_counts=True)
+        np.testing.assert_array_equal(found, STEPPED.values(j))
+        np.testing.assert_allclose(counts / len(X), 1.0 / n, atol=1e-3)
+    assert STEPPED.values(1) is None
+    assert STEPPED.interval(2) == (0.0, 0.9)
+    assert independent(STEPPED)
+
+
+def test_means_over_columns_in_steps_are_sums_over_their_values() -> None:
+    rng = np.random.default_rng(0)
+    scale, at = np.array([0.7, 1.1, 2.0]), rng.standard_normal((4, 3))
+    grid = np.array(list(itertools.product([0.0, 1.0, 2.0], np.linspace(-1, 1, 2001), [0.0, 0.3, 0.6, 0.9])))
+    for j in range(3):
+        direct = np.exp(-0.5 * (scale[j] * (grid[:, j] - at[:, j, None])) ** 2).mean(axis=1)
+        np.testing.assert_allclose(STEPPED.line_means(scale, at)[:, j], direct, rtol=1e-3)
+        one = np.unique(grid[:, j])[:: 1 if j != 1 else 10]
+        pairs = np.exp(-0.5 * (scale[j] * (one[:, None] - one)) ** 2).mean()
+        assert STEPPED.line_squares(scale)[j] == pytest.approx(pairs, rel=0.01 if j == 1 else 1e-12)
+        t, w = STEPPED.nodes(j, 20)
+        assert w @ np.cos(t) == pytest.approx(np.cos(grid[:, j]).mean(), rel=1e-3)
+    rows = rng.standard_normal((2, 3))
+    away = (grid - STEPPED.center) @ rows.T
+    np.testing.assert_allclose(STEPPED.covariance(rows), away.T @ away / len(grid), rtol=2e-3)
+    np.testing.assert_allclose(STEPPED.characteristic(rows, OMEGA), np.exp(1j * away @ OMEGA.T).mean(axis=0), atol=2e-3)
+
+
+def test_steps_are_of_columns_that_are_no_levels() -> None:
+    for steps in ({0: [1.0]}, {3: [0.0]}, {2: []}):
+        with pytest.raises(ValueError, match="steps must be values of columns below 3 in no category"):
+            Leveled(np.zeros(3), np.ones(3), [(0, 1)], steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ridgeway.gp import fourier
+from ridgeway.gp import fourier, variance_parts
 from ridgeway.gp.measures import Uniform
 from ridgeway.gp.variance_parts import Exchange, ProductAverages, Terms, WaveAverages
 
@@ -86,3 +86,13 @@ def test_slopes_are_mean_squared_derivatives() -> None:
     np.testing.assert_allclose(
         WaveAverages(box, measure, R).slopes(box.coefficients(f)), expected * R[0] ** 2, rtol=1e-5
     )
+
+
+def test_a_main_effect_at_many_values_is_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    measure, R = Uniform(np.full(2, -1.0), np.full(2, 1.0)), np.array([[0.7, -0.4]])
+    box = fourier.around(measure.extent(R), np.zeros((1, 1)))
+    c = fourier.prior_draw(box, fourier.spectrum(box, 1.0), np.random.default_rng(0))
+    t = np.linspace(-1.0, 1.0, 23)
+    whole = WaveAverages(box, measure, R).main_effect(c, 0, t)
+    monkeypatch.setattr(variance_parts, "_ENTRIES", 5 * c.shape[0])
+    np.testing.assert_allclose(WaveAverages(box, measure, R).main_effect(c, 0, t), whole, atol=1e-12)

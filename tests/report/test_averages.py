@@ -27,6 +27,16 @@ def test_a_report_says_how_much_each_input_matters() -> None:
     assert float(rows["5 % quantile"][0]) < float(rows["mean"][0]) < float(rows["95 % quantile"][0])
 
 
+@pytest.mark.slow
+def test_the_points_of_a_pool_are_averaged_over() -> None:
+    points = np.random.default_rng(0).uniform(0, 1, (30, 2)) ** 4  # far from uniform in their box
+    learner = rw.ActiveLearner(rw.Pool(points), rw.Linear(1), n_initial=6, inference="map")
+    learner.tell(points[:12], points[:12].sum(axis=1))
+    spread = by_key(report.content(learner, suggestions=0))["distribution"]
+    assert spread.title == "The output over the pool"
+    assert float(spread.pictures[0].numbers.rows[0][1]) == pytest.approx(points.sum(axis=1).mean(), abs=0.02)
+
+
 def test_what_would_take_long_is_left_out_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(averages, "_WORK", 1.0)
     assert "belief.sensitivity() computes it" in by_key(report.content(fitted(1)))["sensitivity"].missing

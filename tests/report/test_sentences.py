@@ -18,6 +18,7 @@ def test_sentences_follow_the_numbers() -> None:
         "Two combinations of the 20 inputs carry 97 % of the variation; the rest is taken for noise."
     )
     assert "only 10 % of the variation" in sentences.headline(two, 0.1, 20)
+    assert sentences.headline(two, 0.971, 20, 3).startswith("Two combinations of the 3 inputs carry")  # one a category
     assert "too few observations" in sentences.headline(two, None, 20)
     assert sentences.shares(two) == (
         "Of what they explain, direction 1 accounts for 80 % and direction 2 accounts for 20 %."

@@ -29,7 +29,8 @@ def test_a_search_shows_the_best_so_far(tmp_path: Path) -> None:
     made = Campaign.create(tmp_path / "c.sqlite", "c", [rw.Input("a", 0, 1)], goal="maximize", output="y", unit="K")
     for trial, value in zip(made.ask(3), (1.0, 3.0, 2.0), strict=True):
         made.tell(trial, value)
-    drawn = course(made.setup.outputs.one(), made.all_trials()).pictures[0].figure
+    (only,) = course(made.setup.outputs.one(), made.all_trials()).pictures  # nothing was chosen to teach
+    drawn = only.figure
     assert drawn is not None
     assert list(drawn.data[1].y) == [1.0, 3.0, 3.0]
     assert drawn.layout.yaxis.title.text == "y [K]"

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import ridgeway as rw
 from ridgeway.spaces.box import Box
 
 
@@ -119,3 +120,66 @@ def test_levels_that_a_constraint_holds_or_excludes(others: list[str], held: str
         assert box.contains(points).all()
     assert box.unconstrained.lattice is not None
     assert Box.from_dict(box.to_dict()) == box
+
+
+def shares(box, column, n=20_000):
+    X = box.uniform(n, np.random.default_rng(1))
+    assert on_lattice(box, X).all()
+    assert box.contains(X, 1e-10).all()
+    values, counts = np.unique(X[:, column].round(9), return_counts=True)
+    return values.tolist(), counts / n, X
+
+
+def test_a_constraint_that_changes_nothing_leaves_every_value_as_likely():
+    with pytest.warns(rw.RidgewayWarning, match="changes nothing"):
+        box = Box([0, 0], [2, 1], steps=[1, None], names=["n", "b"], constraints=["n + b <= 99"])
+    values, found, X = shares(box, 0)
+    assert values == [0.0, 1.0, 2.0]
+    np.testing.assert_allclose(found, 1.0 / 3.0, atol=0.015)
+    np.testing.assert_allclose([X[:, 1].mean(), X[:, 1].var()], [0.5, 1.0 / 12.0], atol=0.01)
+    filled = box.filling(300, np.random.default_rng(0))
+    np.testing.assert_allclose(np.unique(filled[:, 0], return_counts=True)[1] / 300, 1.0 / 3.0, atol=0.04)
+
+
+@pytest.mark.parametrize(
+    ("steps", "text", "expected"),
+    [
+        ([0.25, None, None], "A + B <= 1", [0.4, 0.3, 0.2, 0.1]),  # as long as what is left for B
+        ([0.25, None, None], "A + B + C = 1", [0.4, 0.3, 0.2, 0.1]),  # B and C follow
+        ([0.3, None, None], "B <= 0.5", [0.25, 0.25, 0.25, 0.25]),  # a step that does not end at the upper end
+        ([0.25, 0.25, None], "A + B <= 1", np.array([5, 4, 3, 2, 1]) / 15),
+        ([0.25, 0.25, 0.25], "A + B + C = 1", np.array([5, 4, 3, 2, 1]) / 15),
+    ],
+)
+def test_draws_in_steps_are_uniform_where_constraints_hold(steps, text, expected):
+    box = Box(0.0, 1.0, names=["A", "B", "C"], steps=steps, constraints=[text])
+    values, found, X = shares(box, 0)
+    np.testing.assert_allclose(values, steps[0] * np.arange(len(expected)), atol=1e-12)
+    np.testing.assert_allclose(found, expected, atol=0.015)
+    if steps == [0.25, None, None]:  # what varies freely is uniform beside every value
+        for value in values[:3]:
+            B = X[X[:, 0] == value, 1] / (1.0 - value)
+            np.testing.assert_allclose([B.mean(), B.var()], [0.5, 1.0 / 12.0], atol=0.02)
+
+
+def test_every_point_of_a_lattice_is_as_likely():
+    box = Box(0.0, 1.0, names=["A", "B", "C"], steps=[0.2] * 3, constraints=["A + B + C = 1", "A <= 0.6"])
+    X = box.uniform(18_000, np.random.default_rng(0))
+    allowed = [p for p in itertools.product(range(6), repeat=3) if sum(p) == 5 and p[0] <= 3]
+    found, counts = np.unique((5 * X).round().astype(int), axis=0, return_counts=True)
+    assert [tuple(row) for row in found] == allowed
+    np.testing.assert_allclose(counts / 18_000, 1.0 / len(allowed), atol=0.01)
+
+
+def test_where_hardly_any_draw_is_kept_points_are_moved():
+    names = [f"x{i}" for i in range(30)]
+    box = Box(0.0, 1.0, names=names, steps=[1.0] * 30, constraints=[" + ".join(names) + " = 1"])
+    X = box.uniform(60, np.random.default_rng(0))
+    assert np.array_equal(np.sort(X, axis=1), np.tile(np.eye(30)[-1], (60, 1)))
+    assert len(np.unique(X, axis=0)) > 10
+
+
+def test_the_values_of_an_input_in_steps():
+    box = Box([0.0, -1.0], [1.0, 1.0], steps=[0.3, 0.5])
+    assert box.lattice.values(0).tolist() == [0.0, 0.3, 0.6, 0.9]
+    assert box.lattice.values(1).tolist() == [-1.0, -0.5, 0.0, 0.5, 1.0]

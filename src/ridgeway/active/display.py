@@ -33,7 +33,7 @@ def _parts(learner: ActiveLearner) -> tuple[list[tuple[str, str]], list[tuple[st
     if belief is None:
         return [*_setting(learner), ("belief", "none yet")], [], ()
     age = learner.record.n - belief.n_rows
-    state = ("belief", f"{age} observations old" if age else "up to date")
+    state = ("belief", f"{age} observation{'s' if age > 1 else ''} old" if age else "up to date")
     return (
         [*_setting(learner), *facts(belief), state],
         inputs(belief, learner.space.labels),

@@ -30,7 +30,7 @@ from ridgeway.gp.measures import Points
 from ridgeway.gp.scaling import InputScaling
 from ridgeway.spaces.pool import Pool
 from ridgeway.spaces.space import Space
-from ridgeway.types import Array, Inputs
+from ridgeway.types import Array
 
 _DRAWS = 12  # of the hyperparameters that a choice averages over
 _CANDIDATES = 512  # points that are scored, and again around the best
@@ -111,7 +111,7 @@ def integrate(
         raise ValueError(f'space must be a learner whose goal is "learn", got one whose goal is {learner.goal!r}')
     say = progresses.resolve(learner.progress if progress is None else progress)
     budget = checks.count(budget, "budget", 1)
-    over = _own_measure(learner.space) if over is None else over
+    over = own_measure(learner.space) if over is None else over
     measures.choose(cast(Belief, _Unfitted(learner.space)), over)  # an error comes before an experiment costs anything
     rule = _Narrow(over, stop_below, most_failures)
     choose = _Alternation(learner, over)
@@ -149,9 +149,6 @@ class _Unfitted:
     @property
     def labels(self) -> tuple[str, ...]:
         return self.where.labels
-
-    def points(self, X: Any) -> Inputs:
-        return checks.inputs(X, self.where.D, names=self.where.names)
 
 
 class _Alternation:
@@ -286,7 +283,7 @@ class ReductionScorer:
         return gp.mean + k @ gp.alpha, z - k @ solved, variance, between
 
 
-def _own_measure(space: Space) -> Any:
+def own_measure(space: Space) -> Any:
     """What an integral over a space is over: the points of a pool, or the part of a box that is allowed."""
     if isinstance(space, Pool):
         return _pool_points(space)

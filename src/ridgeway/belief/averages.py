@@ -10,11 +10,14 @@ import numpy as np
 
 from ridgeway import checks
 from ridgeway.belief import process_draws, rivals
-from ridgeway.belief.estimates import Estimate
+from ridgeway.belief.estimates import Estimate, checked_level
+from ridgeway.belief.process_draws import ProcessDraw
 from ridgeway.belief.rivals import Weighed
 from ridgeway.blas import blas_threads
-from ridgeway.gp import drawn_functions
+from ridgeway.gp import drawn_functions, fourier
+from ridgeway.gp import measures as distributions
 from ridgeway.gp.drawn_functions import DrawnFunction
+from ridgeway.gp.kernel_means import MOST_DIRECTIONS, principal
 from ridgeway.gp.scaling import OutputScaling, is_constant
 from ridgeway.types import Array
 
@@ -27,6 +30,7 @@ LEAST_OBSERVATIONS = 4
 _WORK = 4e9  # multiply-adds to spend on splitting variances
 _NARROWING = 1.0 / 6.0  # power of how much better than expected left-out predictions do (docs/howto/explain.md)
 _NARROWEST = 0.3  # factor on intervals at least
+_REACH = 1000.0  # length scales over which a function drawn is followed
 
 
 class Drawing(NamedTuple):
@@ -82,14 +86,29 @@ class Average:
 
     def over_draws(self, measure: Any, statistic: Callable[[DrawnFunction, OutputScaling], T]) -> list[T]:
         """A statistic of every function drawn."""
+
+        def of_process(one: ProcessDraw, output: OutputScaling, rng: np.random.Generator) -> T:
+            return statistic(drawn_functions.source(*one, measure).draw(rng), output)
+
+        return self._over_processes(of_process)
+
+    def values(self, measure: Any, X: Array) -> list[Array]:
+        """Every function drawn, at points ``(n, D)`` of the measure, which may reach as far as it likes."""
+
+        def of_process(one: ProcessDraw, output: OutputScaling, rng: np.random.Generator) -> Array:
+            if _follows(one, measure):
+                return output.mean(drawn_functions.source(*one, measure).draw(rng).values(X))
+            return output.mean(drawn_functions.path(one.gp, one.U, rng)(one.rows.project(X)))
+
+        return self._over_processes(of_process)
+
+    def _over_processes(self, of_process: Callable[[ProcessDraw, OutputScaling, np.random.Generator], T]) -> list[T]:
         rng = np.random.default_rng(self.seed)
         result: list[T] = []
         for belief, weight in self.models:
             n = max(2, round(weight * self.n_draws))
             with blas_threads(belief.y.shape[0]):
-                for gp, rows, U in process_draws.draws(belief, n, rng):
-                    drawn = drawn_functions.source(gp, rows, U, measure).draw(rng)
-                    result.append(statistic(drawn, belief.output))
+                result += [of_process(one, belief.output, rng) for one in process_draws.draws(belief, n, rng)]
         return result
 
     def corrected(self, stds: Any) -> Array:
@@ -115,21 +134,50 @@ class Average:
         return Estimate.of_shares(np.asarray(values), self.level, spread)
 
 
-def average(belief: Belief, measure: Any, drawing: Drawing, what: str) -> Average:
-    """How to average a belief, after checks that it can be."""
+def average(belief: Belief, measure: Any, drawing: Drawing, what: str, by_inputs: bool = True) -> Average:
+    """How to average a belief, after checks that it can be; ``by_inputs`` where single inputs will be held fixed."""
     level, use_rivals, n_draws, seed = drawing
-    if not (isinstance(level, float) and 0.0 < level < 1.0):
-        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    level, seed = checked_level(level), checks.count(seed, "random_state")
+    n_draws = None if n_draws is None else checks.count(n_draws, "n_draws", 2)
     n = belief.y.shape[0]
     if n < LEAST_OBSERVATIONS or is_constant(belief.y):
-        got = f"{n} observations" if n < LEAST_OBSERVATIONS else f"{n} equal ones"
+        got = f"{n} equal ones" if n >= LEAST_OBSERVATIONS else "1 observation" if n == 1 else f"{n} observations"
         raise ValueError(f"{what} needs at least {LEAST_OBSERVATIONS} observations that differ, got {got}")
     models = rivals.weighed(belief, belief.rivals) if use_rivals else [Weighed(belief, 1.0)]
+    followed = all(_follows(one, measure) for model in models for one in process_draws.at_modes(model.belief))
+    if by_inputs and not followed:
+        raise ValueError(
+            f"over reaches too far for {what}, farthest in input {_farthest(models[0].belief, measure)}: cut "
+            "distributions with heavy tails off, or give a smaller box; integrate and distribution take it as it is"
+        )
     if n_draws is None:
-        each = sum(weight * work(one, measure) for one, weight in models)
+        each = sum(weight * work(one, measure) for one, weight in models) if followed else _WORK / N_DRAWS
         n_draws = int(np.clip(_WORK / each, LEAST_DRAWS, N_DRAWS))
     ratio = sum(weight * dispersion(one) for one, weight in models)
-    return Average(tuple(models), level, ratio, checks.count(n_draws, "n_draws", 2), seed)
+    return Average(tuple(models), level, ratio, n_draws, seed)
+
+
+def _follows(one: ProcessDraw, measure: Any) -> bool:
+    """Whether functions drawn from a process can be followed as far as a measure reaches."""
+    gp, rows, U = one
+    if gp.kernel.name != "se" or (not rows.are_scales and rows.k > MOST_DIRECTIONS):
+        return True  # sums over points
+    if rows.are_scales:
+        widths = np.array([high - low for low, high in map(measure.interval, range(measure.D))])
+        return bool(np.max(rows.matrix * widths) <= _REACH) and distributions.resolves(measure, rows.matrix[None])
+    R = rows.matrix
+    if not (distributions.resolves(measure, R) and np.isfinite(measure.covariance(R)).all()):
+        return False
+    turned, V = principal(measure, R, U)
+    extent = measure.extent(turned)
+    return bool(np.max(extent) <= _REACH) and fourier.fits(extent, V)
+
+
+def _farthest(belief: Belief, measure: Any) -> str:
+    """The input along which a measure reaches farthest, in units of what matters to a belief."""
+    rows = process_draws.at_modes(belief)[0].rows.matrix
+    lower, upper = np.transpose([measure.interval(j) for j in range(measure.D)])
+    return belief.labels[int(np.argmax(np.abs(np.atleast_2d(rows)).max(axis=0) * (upper - lower)))]
 
 
 def _learned_noise(belief: Belief) -> float:

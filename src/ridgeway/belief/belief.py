@@ -235,10 +235,11 @@ class Belief:
         """Mean and standard deviation of ``∫ f dp``, noise not included.
 
         ``over`` says how the inputs are distributed: ``None`` is uniform in the belief's box; a
-        :class:`ridgeway.Box` is uniform in it; :class:`ridgeway.measures.Uniform`, ``Gaussian``, ``Independent`` or
-        ``Points`` are what they say; a dictionary gives some inputs a distribution of their own; an array or table is
-        the user's own points. The mean is that of :meth:`predict`, integrated; for the squared exponential on up to
-        three directions it is exact to rounding.
+        :class:`ridgeway.Box` is uniform in what its constraints allow, every value of an input in steps as likely;
+        :class:`ridgeway.measures.Uniform`, ``Gaussian``, ``Independent`` or ``Points`` are what they say; a dictionary
+        gives some inputs a distribution of their own; an array, a table or a pool is the user's own points. The mean
+        is that of :meth:`predict`, integrated; for the squared exponential on up to three directions it is exact to
+        rounding. Where points stand for constraints or heavy tails, their error is part of the standard deviation.
 
         >>> import numpy as np, ridgeway as rw
         >>> X = np.random.default_rng(0).uniform(0, 1, (40, 3))

@@ -21,8 +21,10 @@ class Diagnostics:
 
     ``converged`` is true when the reported point is a mode: a Newton step predicts a gain below
     a hundredth of a nat and no direction curves upwards. ``optima`` are the log evidences of
-    the different modes found, best first, and ``starts_at_best`` how many searches ended at
-    the best. ``failures`` are searches and climbs given up because their numbers left the range of
+    the different modes found, best first. ``starts_at_best`` counts how often climbs came to
+    the best: also those from near it at the end of a search, which are not among the ``n_starts``,
+    so it may be the larger of the two.
+    ``failures`` are searches and climbs given up because their numbers left the range of
     floating point. ``disagreement`` is the root mean square difference between the functions that
     the best two modes fit at the data, in standard deviations of ``y``. ``held_out_excess`` is by
     how much observations left out were predicted worse than by the mean and variance of the
@@ -76,20 +78,16 @@ class Diagnostics:
                 f"not at a mode: a Newton step predicts {self.decrement:.2g} nats and the smallest "
                 f"curvature is {self.smallest_curvature:.2g} of the prior's"
             )
-        others = len(self.optima) - 1
         if self.n_starts == 0:
             return "a mode, followed from an earlier fit; no search was made"
+        others = len(self.optima) - 1
         if others == 0:
-            return f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there and none elsewhere"
-        gap = self.optima[0] - self.optima[1]
-        if self.starts_at_best == self.n_starts:  # the others come from an earlier fit, or one of fewer directions
-            searches = "the only search" if self.n_starts == 1 else f"all {self.n_starts} searches"
-            known = "another mode is" if others == 1 else f"{others} other modes are"
-            return f"a mode; {searches} ended there; {known} known from other fits, {gap:.1f} nats below"
-        found = "1 other optimum" if others == 1 else f"{others} other optima"
+            return "a mode, the only one found"
+        gap = f"{self.optima[0] - self.optima[1]:.1f} nats below"
         return (
-            f"a mode; {self.starts_at_best} of {self.n_starts} searches ended there, {found} found, "
-            f"the next {gap:.1f} nats below"
+            f"a mode; 1 other was found, {gap}"
+            if others == 1
+            else f"a mode; {others} others were found, the next {gap}"
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway.belief.summary import scale
+from ridgeway.belief.summary import counted, scale
 from ridgeway.names import labels
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def belief_rich(belief: Belief, names: Any = None) -> Any:
 
 def _title(belief: Belief) -> str:
     n, D = belief.X.shape
-    return f"Belief: {belief.model} on {n:,} observations of {D:,} inputs"
+    return f"Belief: {belief.model} on {counted(n, 'observation')} of {counted(D, 'input')}"
 
 
 def facts(belief: Belief) -> Facts:
@@ -78,19 +78,17 @@ def rich_table(title: str, facts: Facts, inputs: Shares, warnings: tuple[str, ..
     from rich.table import Table
     from rich.text import Text
 
-    # As text, not as markup: a name may have brackets.
-    top = Table(title=Text(title), show_header=False, title_justify="left", box=None)
+    # As text, not as markup: a name may have brackets. A title of the table itself would be no wider than the table.
+    top = Table(show_header=False, box=None)
     for name, value in facts:
         top.add_row(Text(name, style="bold"), Text(value))
-    parts: list[Any] = [top]
+    parts: list[Any] = [Text(title, style="italic"), top]
     if inputs:
-        shares = Table(
-            title=Text("Inputs by share of the variation"), show_header=False, title_justify="left", box=None
-        )
+        shares = Table(show_header=False, box=None)
         shares.add_column(overflow="fold")  # a name is broken rather than cut
         largest = max(share for _, share in inputs) or 1.0
         for name, share in inputs:
             bar = "█" * round(_BAR * share / largest)
             shares.add_row(Text(name), Text(f"{100 * share:.1f} %", justify="right"), Text(bar, style="blue"))
-        parts.append(shares)
+        parts += [Text("Inputs by share of the variation", style="italic"), shares]
     return Group(*parts, *(Text(f"warning: {text}", style="yellow") for text in warnings))

@@ -11,6 +11,7 @@ from ridgeway import checks
 from ridgeway.belief import measures
 from ridgeway.belief.averages import Drawing, average
 from ridgeway.gp.measures import groups as groups_of
+from ridgeway.gp.measures import values as values_of
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Effect:
-    """``E[f | x_j]`` over the range of one input, in the user's units, or at each level of a category, with a band."""
+    """``E[f | x_j]`` over the range of one input, in the user's units, with a band.
+
+    Of a category it is at each level, and of an input that takes some values only at these, or at most of them.
+    """
 
     label: str
     x: Array  # (m,), of a category the numbers of its levels
@@ -68,10 +72,14 @@ def effects(
 
 
 def _values(measure: Any, columns: tuple[int, ...], n_points: int) -> Array:
-    """Where an effect is computed: over the range of an input, or at each level of a category."""
+    """Where an effect is computed: over the range of an input, at its values, or at each level of a category."""
     if len(columns) > 1:
         levels: Array = measure.atoms(columns)
         return levels
+    taken = values_of(measure, columns[0])
+    if taken is not None:
+        chosen = np.unique(np.linspace(0, len(taken) - 1, min(n_points, len(taken))).round().astype(int))
+        return np.asarray(taken)[chosen]
     low, high = measure.interval(columns[0])
     return np.linspace(low, high, n_points)
 

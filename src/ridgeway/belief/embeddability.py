@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from ridgeway import checks
 from ridgeway.belief import rivals
+from ridgeway.belief.averages import LEAST_OBSERVATIONS
 from ridgeway.belief.calibration import calibration
+from ridgeway.gp.scaling import is_constant
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
@@ -34,7 +39,9 @@ class Embeddability:
     embedding: Model
     rivals: tuple[Model, ...]
     rank: int  # combinations of inputs that are used
-    n_inputs: int
+    n_inputs: int  # a category is one
+    n_columns: int  # that combinations are made of: a category has one for each level
+    unchecked: str = ""  # why nothing can be said yet
 
     @property
     def advantage(self) -> float:
@@ -44,19 +51,25 @@ class Embeddability:
     @property
     def answer(self) -> Answer:
         """Whether a few combinations of inputs explain the function better than the rivals do."""
+        if self.unchecked or self.n_columns == 1:
+            return "unclear"
         if self.advantage <= -_CLEAR:
             return "no"
-        if self.advantage >= _CLEAR and self.embedding.explained >= _EXPLAINED and self.rank < self.n_inputs:
+        if self.advantage >= _CLEAR and self.embedding.explained >= _EXPLAINED and self.rank < self.n_columns:
             return "yes"
         return "unclear"
 
     @property
     def sentence(self) -> str:
         """The answer, with the numbers behind it."""
-        count = "1 combination" if self.rank == 1 else f"{self.rank} combinations"
-        share = (
-            f"{count} of the {self.n_inputs} inputs explain{'s' if self.rank == 1 else ''} {_percent(self.embedding)}"
-        )
+        if self.unchecked:
+            return f"Not clear yet: {self.unchecked}."
+        if self.n_columns == 1:
+            return (
+                f"There is only one input, so there is nothing to embed; it explains {_percent(self.embedding)} of "
+                "the variation."
+            )
+        share = f"{self._combinations} {_percent(self.embedding)}"
         best = max(self.rivals, key=lambda m: m.log_evidence, default=None)
         if best is None:
             return f"{share} of the variation; no other model was fitted beside it."
@@ -70,6 +83,15 @@ class Embeddability:
             return f"Not clear yet: {share} of the variation, {beside}, and the evidence does not tell them apart."
         return f"Not clear yet: {share} of the variation, the best of the models compared; {beside}."
 
+    @property
+    def _combinations(self) -> str:
+        """How many combinations of how many inputs, with their verb."""
+        count, explain = ("1 combination", "explains") if self.rank == 1 else (f"{self.rank} combinations", "explain")
+        inputs = (
+            f"the {self.n_inputs} inputs" if self.n_inputs > 1 else f"the {self.n_columns} columns of the only input"
+        )
+        return f"{count} of {inputs} {explain}"
+
     def __str__(self) -> str:
         return self.sentence
 
@@ -82,7 +104,32 @@ def embeddability(belief: Belief) -> Embeddability:
         )
     everyone = {id(one.belief): one.weight for one in rivals.weighed(belief, belief.rivals)}
     models = [_model(one, everyone.get(id(one), 0.0)) for one in (belief, *belief.rivals)]
-    return Embeddability(models[0], tuple(models[1:]), belief.rank, belief.space.scaling.D)
+    D = belief.space.scaling.D
+    return Embeddability(models[0], tuple(models[1:]), belief.rank, _n_inputs(belief), D, _unchecked(belief))
+
+
+def _unchecked(belief: Belief) -> str:
+    """Why no model can be checked by observations left out; nothing where it can."""
+    n = belief.y.shape[0]
+    if n < LEAST_OBSERVATIONS:
+        return f"{n} observation{' is' if n == 1 else 's are'} too few, it takes at least {LEAST_OBSERVATIONS}"
+    return f"all {n} observations are equal" if is_constant(belief.y[belief.trusted]) else ""
+
+
+def _n_inputs(belief: Belief) -> int:
+    """How many inputs there are: columns ``solvent=water``, ``solvent=wax``, ... of which each row has one are one."""
+    named: dict[str, list[int]] = {}
+    for j, label in enumerate(belief.labels):
+        name, sign, _ = label.partition("=")
+        if sign:
+            named.setdefault(name, []).append(j)
+    return belief.space.scaling.D - sum(len(columns) - 1 for columns in named.values() if _is_one(belief, columns))
+
+
+def _is_one(belief: Belief, columns: list[int]) -> bool:
+    """Whether these columns hold one category: in every row a single 1, and 0 elsewhere."""
+    cells = checks.dense(belief.X[:, columns])
+    return bool(np.all((cells == 0.0) | (cells == 1.0)) and np.all(cells.sum(axis=1) == 1.0))
 
 
 def _model(belief: Belief, weight: float) -> Model:

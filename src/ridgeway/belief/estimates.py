@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ridgeway.types import Array
+
+
+def checked_level(level: Any) -> float:
+    """``level`` as a share of draws that an interval is to hold."""
+    is_number = isinstance(level, int | float | np.integer | np.floating) and not isinstance(level, bool)
+    if not (is_number and 0.0 < level < 1.0):
+        raise ValueError(f"level must be a number between 0 and 1, got {level!r}")
+    return float(level)
+
+
+def percent(level: float) -> str:
+    """A level as people read it.
+
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100.0 * level:.7g} %"
 
 
 @dataclass(frozen=True)
@@ -43,6 +61,11 @@ class Estimate:
         """The same mean, and an interval that holds the other one's as well."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return Estimate(self.mean, np.maximum(self.std, other.std), low, high)
+
+    def blurred(self, error: Array, reach: float) -> Estimate:
+        """With an independent error of this standard deviation, of which an interval holds ``reach`` to either side."""
+        below, above = (np.hypot(side, reach * error) for side in (self.mean - self.low, self.high - self.mean))
+        return Estimate(self.mean, np.hypot(self.std, error), self.mean - below, self.mean + above)
 
     def within(self, least: float, most: float = np.inf) -> Estimate:
         """The same with nothing below ``least`` or above ``most``."""

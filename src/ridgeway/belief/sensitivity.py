@@ -10,7 +10,7 @@ import numpy as np
 
 from ridgeway.belief import measures
 from ridgeway.belief.averages import Drawing, average
-from ridgeway.belief.estimates import Estimate
+from ridgeway.belief.estimates import Estimate, percent
 from ridgeway.gp.drawn_functions import DrawnFunction
 from ridgeway.gp.scaling import OutputScaling
 from ridgeway.types import Array
@@ -64,10 +64,11 @@ class Sensitivity:
         widths = [max(len(row[i]) for row in rows) for i in range(4)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         if len(self.labels) > _SHOWN:
-            lines.append(f"and {len(self.labels) - _SHOWN} more inputs with smaller total indices")
-        percent = f"{100 * self.level:.0f} %"
+            more = len(self.labels) - _SHOWN
+            lines.append(f"and {more} more input{'s' if more > 1 else ''} with smaller total indices")
+        share = percent(self.level)
         lines.append(
-            f"mean {float(self.mean.mean):.5g} ({percent}: {float(self.mean.low):.5g} to {float(self.mean.high):.5g}), "
+            f"mean {float(self.mean.mean):.5g} ({share}: {float(self.mean.low):.5g} to {float(self.mean.high):.5g}), "
             f"standard deviation {float(self.std.mean):.5g} ({float(self.std.low):.5g} to {float(self.std.high):.5g})"
         )
         return "\n".join(lines)
@@ -88,13 +89,16 @@ def sensitivity(
 ) -> Sensitivity:
     """Sobol indices with intervals; see :meth:`Belief.sensitivity`."""
     measure = measures.independent(belief, over, "sensitivity")
+    varied = measures.varied(measure)
+    if not varied.any():
+        raise ValueError("over must let some input vary for sensitivity, got one in which every input is fixed")
     how = average(belief, measure, drawing, "sensitivity")
-    found = how.over_draws(measure, _indices)
+    found = how.over_draws(measure, lambda drawn, output: _indices(drawn, output, varied))
     rng = np.random.default_rng(how.seed)
     missed, unexplained = how.missed, how.unexplained
     stds = how.corrected([one.std for one in found])
     found = [one._replace(std=float(std)) for one, std in zip(found, stds, strict=True)]
-    sets = [found, [_with_missed(one, missed, rng) for one in found]]
+    sets = [found, [_with_missed(one, missed, rng, varied) for one in found]]
     sets.append([_shared_otherwise(one, unexplained, rng) for one in found])
     kinds = (how.estimate, how.estimate, *(3 * [how.estimate_of_shares]))
     mean, std, first, total, activity = (
@@ -107,11 +111,12 @@ def sensitivity(
     )  # fmt: skip
 
 
-def _indices(drawn: DrawnFunction, output: OutputScaling) -> _Indices:
-    parts, slopes = drawn.parts(), drawn.slopes()
+def _indices(drawn: DrawnFunction, output: OutputScaling, varied: Array) -> _Indices:
+    parts = drawn.parts()
+    first, total, slopes = (np.where(varied, one, 0.0) for one in (parts.first, parts.total, drawn.slopes()))
     variance = max(parts.variance, 1e-300)
     mean, std = output.shift + output.scale * parts.mean, output.scale * float(np.sqrt(variance))
-    return _Indices(mean, std, parts.first / variance, parts.total / variance, slopes / max(slopes.sum(), 1e-300))
+    return _Indices(mean, std, first / variance, total / variance, slopes / max(slopes.sum(), 1e-300))
 
 
 def _shared_otherwise(one: _Indices, unexplained: float, rng: np.random.Generator) -> _Indices:
@@ -125,14 +130,16 @@ def _shared_otherwise(one: _Indices, unexplained: float, rng: np.random.Generato
     return one._replace(first=one.first + more, total=one.total - less)
 
 
-def _with_missed(one: _Indices, missed: float, rng: np.random.Generator) -> _Indices:
-    """The same if part of what was taken for noise were function, in which any input may take part."""
-    D = one.first.shape[0]
+def _with_missed(one: _Indices, missed: float, rng: np.random.Generator, varied: Array) -> _Indices:
+    """The same if part of what was taken for noise were function, in which any input that varies may take part."""
     extra = rng.uniform() * missed
-    alone = rng.dirichlet(np.ones(D + 1))  # each input's own part, and that of several together
-    part = alone[:-1] + alone[-1] * rng.uniform(size=D)
+    n = int(varied.sum())
+    alone = np.zeros(varied.shape[0] + 1)
+    alone[np.append(varied, True)] = rng.dirichlet(np.ones(n + 1))  # each input's own part, and of several together
+    part = alone[:-1].copy()
+    part[varied] += alone[-1] * rng.uniform(size=n)
     variance = one.std**2 + extra
-    keep, share = one.std**2 / variance, extra / variance
+    keep, share = one.std**2 / max(variance, 1e-300), extra / max(variance, 1e-300)
     first, total = keep * one.first + share * alone[:-1], keep * one.total + share * part
     return _Indices(one.mean, float(np.sqrt(variance)), first, total, one.activity)
 

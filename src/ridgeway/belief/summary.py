@@ -25,7 +25,7 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
     labels = belief.labels if names is None else [str(name) for name in names]
     noise = np.sqrt(belief.noise_variance)
     lines = [
-        f"{belief.model} on {n} observations of {D} inputs, {belief.inference} inference",
+        f"{belief.model} on {counted(n, 'observation')} of {counted(D, 'input')}, {belief.inference} inference",
         f"  log evidence  {belief.log_evidence:.1f}",
         f"  mean {belief.mean:.4g}, {' '.join(scale(belief))}, noise {noise:.4g}",
         *_inputs(belief, labels, top),
@@ -37,6 +37,11 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
     for warning in belief.diagnostics.warnings:
         lines += _wrapped("warning", warning)
     return "\n".join(lines)
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things in words."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _inputs(belief: Belief, labels: Sequence[str], top: int) -> list[str]:

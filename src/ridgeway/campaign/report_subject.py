@@ -161,7 +161,9 @@ def _advice(chain: BeliefChain, suggested: Suggestions, target: float | None, er
     if chain.learner.acquisition not in ("bald", "information") or not np.isfinite(suggested.nats[:1]).any():
         return ()
     if chain.setup.outputs.only is None:  # the suggestions are for others, too, so the best for this one is another
-        return _CHOSEN[chain.setup.outputs.choose], str(chain.advice(target))
+        aim = chain.setup.outputs.goal
+        how = _CHOSEN[chain.setup.outputs.choose] if aim is None else f"They are chosen to {aim.goal} {aim.label}."
+        return how, str(chain.advice(target))
     return (str(advise(float(suggested.nats[0]), *chain.subspace, errors or chain.expected_errors(target))),)
 
 

@@ -373,7 +373,8 @@ class Store:
         table = schema.trials
         counting = select(func.count()).where(and_(table.c.campaign == self.id, table.c.state != "abandoned"))
         if budget is not None and connection.execute(counting).scalar_one() + more > budget:
-            raise BudgetSpentError(f"the budget of {budget} trials leaves no room for {more} more; nothing was asked")
+            trials = "1 trial" if budget == 1 else f"{budget} trials"
+            raise BudgetSpentError(f"the budget of {trials} leaves no room for {more} more; nothing was asked")
 
     def update(
         self,

@@ -48,7 +48,7 @@ _COMMANDS = (
     (views.corrections, "list what was corrected"),
     (views.predict, "predict at the points of a file"),
     (views.best, "the best point so far"),
-    (views.score, "rank points by what they would teach"),
+    (views.score, "rank points by what they promise"),
     (explain.sensitivity, "which inputs matter, as Sobol indices"),
     (explain.integrate, "the output's mean and spread over the inputs"),
     (report, "write a page to show to a colleague"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from ridgeway.types import Array
 
 #: Rows looked at at a time.
 BATCH = 2**16
+
+#: Scores of arrays of values, one after the other, each with its array.
+Scored = Callable[[Iterable[Array]], Iterator[tuple[Array, Array]]]
 
 
 def is_bulk(file: Path, output: Path | None) -> bool:
@@ -61,23 +64,25 @@ def predict(campaign: Campaign, file: Path, output: Path, batch: int = BATCH) ->
     return done
 
 
-def best_scores(campaign: Campaign, file: Path, top: int, batch: int = BATCH) -> tuple[list[int], Array, Array]:
-    """The ``top`` rows of a file by the information an experiment there would give: numbers, values, nats.
+def best_scores(
+    campaign: Campaign, file: Path, top: int, scored: Scored, batch: int = BATCH
+) -> tuple[list[int], Array, Array]:
+    """The ``top`` rows of a file by their scores: numbers, values and scores.
 
     Rows are numbered from 0, and of equal ones the first comes first.
     """
     source = _Source.of(file, campaign.setup)
-    row, values, nats = np.zeros(0, dtype=int), np.zeros((0, len(campaign.setup.names))), np.zeros(0)
+    row, values, best = np.zeros(0, dtype=int), np.zeros((0, len(campaign.setup.names))), np.zeros(0)
     parts = (found for _, found in source.parts(batch) if len(found))
     before = 0
-    for part, scores in campaign.scores(parts):
+    for part, scores in scored(parts):
         row = np.concatenate([row, np.arange(before, before + len(part))])
-        values, nats, before = np.vstack([values, part]), np.concatenate([nats, scores]), before + len(part)
-        order = (-nats).argsort(kind="stable")[:top]
-        row, values, nats = row[order], values[order], nats[order]
+        values, best, before = np.vstack([values, part]), np.concatenate([best, scores]), before + len(part)
+        order = (-best).argsort(kind="stable")[:top]
+        row, values, best = row[order], values[order], best[order]
     if not before:
         raise CampaignError(f"{file} has no rows")
-    return row.tolist(), values, nats
+    return row.tolist(), values, best
 
 
 @dataclass(frozen=True)

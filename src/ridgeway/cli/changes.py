@@ -23,6 +23,7 @@ from ridgeway.cli.common import (
     Where,
     check_new,
     opened,
+    plural,
     say,
     show,
     show_record,
@@ -130,7 +131,7 @@ def log(
         show(list(logbook.HEAD), rows, shape, 3)
     else:
         sheets.write(Path(output), list(logbook.HEAD), rows)
-        say(f"{len(rows)} rows written to {output}.")
+        say(f"{plural(len(rows), 'row')} written to {output}.")
 
 
 def _split(text: str, option: str, expected: str) -> list[str]:

@@ -10,7 +10,7 @@ import typer
 
 from ridgeway.campaign.outputs import Output
 from ridgeway.cli import numbers
-from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, same_campaign, show_record
+from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, plural, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
@@ -113,7 +113,7 @@ def init(
     )
     campaign = made.create(where)
     record = {"campaign": campaign.name, "where": campaign.where, "inputs": len(campaign.setup.columns)}
-    text = f"Campaign {campaign.name!r} with {_plural(len(campaign.setup.columns), 'input')} is in {campaign.where}."
+    text = f"Campaign {campaign.name!r} with {plural(len(campaign.setup.columns), 'input')} is in {campaign.where}."
     show_record(record, shape, f"{text}\nNext: ridgeway ask -n 4 -o next.csv{same_campaign(where, name)}")
 
 
@@ -158,10 +158,6 @@ def _check_file(path: Path | None, what: str) -> None:
 
 def _directions(text: str | None) -> int | str | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else text
-
-
-def _plural(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _effort(text: str | None) -> str | float | None:

@@ -15,6 +15,7 @@ from ridgeway.campaign.trial import Trial
 from ridgeway.cli import numbers
 from ridgeway.cli.common import (
     DEFAULT,
+    PARTS,
     Comma,
     Encoding,
     Force,
@@ -29,6 +30,7 @@ from ridgeway.cli.common import (
     check_new,
     is_terminal,
     opened,
+    plural,
     same_campaign,
     say,
     show,
@@ -67,7 +69,7 @@ def ask(
     with shown_progress(campaign):
         trials = campaign.ask(n) if output is None else _asked_into(campaign, n, output, comma)
     if output is None:
-        show(*table.to_fill_in(campaign.setup, trials), shape, comma=comma)
+        show(*table.to_fill_in(campaign.setup, trials), shape, comma=comma, parts=PARTS)
         return
     say(f"{_trials(trials)} written to {output}.")
     labels = " and ".join(repr(label) for label in campaign.setup.outputs.labels)
@@ -331,7 +333,7 @@ def reclaim(
     trials = campaign.reclaim(seconds(older_than))
     columns, rows = table.to_fill_in(campaign.setup, trials)
     if output is None:
-        show(columns, rows, shape)
+        show(columns, rows, shape, parts=PARTS)
     else:
         sheets.write(output, columns, rows)
         say(f"{_trials(trials)} written to {output}.")
@@ -364,7 +366,7 @@ def export(
         sheets.write(output, columns, rows, comma)
     else:
         campaign.export(output, comma)
-    say(f"{len(rows)} trials written to {output}.")
+    say(f"{plural(len(rows), 'trial')} written to {output}.")
 
 
 def seconds(text: str) -> float:

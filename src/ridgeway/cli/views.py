@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
 from ridgeway.campaign import corrections as history
@@ -22,6 +23,7 @@ from ridgeway.campaign.trial import Trial
 from ridgeway.cli import bulk, numbers
 from ridgeway.cli.common import (
     DEFAULT,
+    PARTS,
     Comma,
     Encoding,
     Force,
@@ -33,11 +35,19 @@ from ridgeway.cli.common import (
     check_comma,
     check_new,
     opened,
+    plural,
+    remark,
     say,
     show,
     show_record,
     shown_progress,
+    wrapped,
 )
+from ridgeway.errors import CampaignError
+from ridgeway.types import Array
+
+if TYPE_CHECKING:
+    from ridgeway.campaign.outputs import Output as Measured
 
 Sheet = Annotated[Path, typer.Argument(help="A .csv, .xlsx or .parquet file with a column for each input.")]
 _RECENT = 5  # choices whose expected information is averaged
@@ -47,9 +57,7 @@ _BAR = 8  # characters of a bar for a share of 1: a line fits 60 columns
 
 
 def status(
-    advice: Annotated[
-        bool, typer.Option("--advice", help="Also compute what the next experiment would teach.")
-    ] = False,
+    advice: Annotated[bool, typer.Option("--advice", help="Also compute what the next experiment promises.")] = False,
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,7 +83,10 @@ def status(
     summaries = {output.name: campaign.summary(output.name) for output in outputs.items}
     corrected = history.corrected(campaign.corrections)
     counts = Counter(str(trial.state) for trial in trials)
-    chosen = [trial.expected for trial in trials if trial.expected is not None][-_RECENT:]
+    goal = outputs.goal  # with one, experiments are not chosen for what they teach
+    chosen = [t.expected for t in trials if t.expected is not None and goal is None][-_RECENT:]
+    expected = sum(chosen) / len(chosen) if chosen else None
+    leading = None if goal is None else _leading(trials, goal)
     record: dict[str, Any] = {
         "campaign": campaign.name,
         "inputs": len(campaign.setup.columns),
@@ -84,16 +95,36 @@ def status(
         "pending": [trial.id for trial in trials if trial.state == "asked"],
         "awaited": {str(trial.id): list(trial.awaited) for trial in trials if trial.state == "asked" and trial.results},
         "corrections": len(corrected),
-        "expected_nats": sum(chosen) / len(chosen) if chosen else None,
+        "expected_nats": expected,
+        **({} if goal is None else {"best_outcome": leading and leading.values[goal.name]}),
+        **({} if goal is None else {"best_outcome_trial": leading and leading.id}),
         **({"belief": summaries[outputs.only.name]} if outputs.only else {"beliefs": summaries}),
     }
     lines = [*_head(campaign, trials), *_corrected(corrected)]
+    promise = [] if expected is None else wrapped(f"The last choices were expected to teach {expected:.2g} nats each.")
+    if goal is not None and leading is not None:
+        promise = _best_so_far(goal, leading, given)
     if outputs.only:
-        lines += _learned(summaries[outputs.only.name], record["expected_nats"], given)
+        lines += _learned(summaries[outputs.only.name], promise, given)
     else:
-        lines += _learned_of_each(outputs, summaries, record["expected_nats"], given)
+        lines += _learned_of_each(outputs, summaries, promise, given)
     record |= {} if given is None else _as_record(given)
     show_record(record, shape, "\n".join(lines))
+
+
+def _leading(trials: Sequence[Trial], goal: Measured) -> Trial | None:
+    """The trial with the best outcome."""
+    seen = [trial for trial in trials if goal.name in trial.values]
+    sign = 1.0 if goal.goal == "minimize" else -1.0
+    return min(seen, key=lambda trial: sign * trial.values[goal.name], default=None)
+
+
+def _best_so_far(goal: Measured, leading: Trial, given: Advice | None) -> list[str]:
+    """How far a search for the best has come, and where it says what the next experiment is expected to improve."""
+    text = f"The best {goal.label} so far is {leading.values[goal.name]:.5g}, of trial {leading.id}."
+    if given is None:
+        text += " By how much the next is expected to improve on it: ridgeway status --advice"
+    return wrapped(text)
 
 
 def _advice(campaign: Campaign, target: Sequence[str] | None) -> Advice:
@@ -114,13 +145,13 @@ def _as_record(given: Advice) -> dict[str, Any]:
 
 
 def _learned_of_each(
-    outputs: OutputList, summaries: dict[str, Any], expected: float | None, given: Advice | None
+    outputs: OutputList, summaries: dict[str, Any], promise: Sequence[str], given: Advice | None
 ) -> list[str]:
     """What is known of each of several outputs, and the advice for all."""
-    lines = [] if expected is None else _wrapped(f"The last choices were expected to teach {expected:.2g} nats each.")
+    lines = [*promise]
     for output in outputs.items:
         advice = None if given is None else given.parts.get(output.label)
-        lines += ["", output.label, *_learned(summaries[output.name], None, advice)]
+        lines += ["", output.label, *_learned(summaries[output.name], (), advice)]
     return lines if given is None else [*lines, "", given.text.splitlines()[-1]]
 
 
@@ -170,7 +201,7 @@ def predict(
         campaign = opened(where, name)
         with shown_progress(campaign):
             n = bulk.predict(campaign, file, output)
-        say(f"Wrote {n:,} rows to {output}.")
+        say(f"Wrote {plural(n, 'row')} to {output}.")
         return
     campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
@@ -196,36 +227,44 @@ def best(where: Where = DEFAULT, name: Name = None, shape: Shape = Format.table)
     with shown_progress(campaign):
         found = campaign.best()
     trial, seen, (low, high) = found.trial, found.observed, found.interval
-    goal = campaign.setup.outputs.goal
+    setup, goal = campaign.setup, campaign.setup.outputs.goal
     assert goal is not None
     outcome, best_outcome = trial.values[goal.name], seen.values[goal.name]
     others = {name: value for name, value in trial.values.items() if name != goal.name}
-    record = {
-        "trial": trial.id,
-        "inputs": trial.inputs,
-        "outcome": outcome,
-        "predicted": found.value,
-        "interval": [low, high],
-        "best_outcome": best_outcome,
-        "best_outcome_trial": seen.id,
-        **({"others": others} if others else {}),
-    }
-    setup = campaign.setup
-    width = max(len(label) for label in setup.columns)
+    notes = dict(trial.notes or {}) if setup.pool is not None else {}  # such as the number of a candidate
+    outcomes = {"outcome": outcome, "predicted": found.value}
+    ends = {"best_outcome": best_outcome, "best_outcome_trial": seen.id}
+    if shape is Format.csv:
+        first, last = {"trial": trial.id, **notes}, {**outcomes, "predicted_low": low, "predicted_high": high, **ends}
+        last |= {setup.outputs.one(name).label: value for name, value in others.items()}
+        names = note_names(setup.columns, [*first, *last])
+        cells = [*first.values(), *setup.cells(trial.x), *last.values()]
+        show([*names[: len(first)], *setup.columns, *names[len(first) :]], [cells], shape)
+        return
+    record = {"trial": trial.id, **({"notes": notes} if notes else {}), "inputs": trial.inputs, **outcomes}
+    record |= {"interval": [low, high], **ends, **({"others": others} if others else {})}
+    shown = notes | dict(zip(setup.columns, setup.cells(trial.x), strict=True))
+    width = max(map(len, shown))
     lines = [
-        f"{campaign.setup.goal} {goal.label}: trial {trial.id} is best so far",
-        *(
-            f"  {label:<{width}}  {cell if isinstance(cell, str) else f'{cell:g}'}"
-            for label, cell in zip(setup.columns, setup.cells(trial.x), strict=True)
-        ),
-        f"predicted {found.value:.5g} (95 % interval {low:.5g} to {high:.5g}), observed {outcome:.5g}",
-        *(f"{campaign.setup.outputs.one(name).label} was {value:.5g} there" for name, value in others.items()),
+        *wrapped(f"{setup.goal} {goal.label}: trial {trial.id} is best so far"),
+        *(f"  {label:<{width}}  {cell if isinstance(cell, str) else f'{cell:g}'}" for label, cell in shown.items()),
+        *wrapped(f"predicted {found.value:.5g} (95 % interval {low:.5g} to {high:.5g}), observed {outcome:.5g}"),
+        *(f"{setup.outputs.one(name).label} was {value:.5g} there" for name, value in others.items()),
     ]
     if seen.id != trial.id:
-        lines += _wrapped(
-            f"Trial {seen.id} had the best outcome, {best_outcome:.5g}; as far as the model can tell that was luck."
-        )
+        luck = "; as far as the model can tell that was luck" if _may_be_luck(campaign) else ""
+        lines += wrapped(f"Trial {seen.id} had the best outcome, {best_outcome:.5g}{luck}.")
     show_record(record, shape, "\n".join(lines))
+
+
+def _may_be_luck(campaign: Campaign) -> bool:
+    """Whether noise is large enough for the best outcome to be worth no more than that of the best trial."""
+    from ridgeway.report.best_point import may_be_luck
+
+    goal = campaign.setup.outputs.goal
+    assert goal is not None
+    chain = campaign.output(goal.name).looked()
+    return may_be_luck(chain.learner, chain.best())
 
 
 def score(
@@ -239,9 +278,10 @@ def score(
     name: Name = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Rank the points of a file by the information an experiment there would give, in nats: of all outputs, weighed.
+    """Rank the points of a file by what an experiment there promises.
 
-    A Parquet file is read some rows at a time, however large it is.
+    That is information in nats, of all outputs, weighed; in a campaign that minimizes or maximizes it is the expected
+    improvement on the best value so far. A Parquet file is read some rows at a time, however large it is.
 
     \b
     Example:
@@ -250,39 +290,84 @@ def score(
     check_new(output, force)
     check_comma(comma, output, shape)
     campaign = opened(where, name)
-    if file.suffix == ".parquet":
-        with shown_progress(campaign):
-            lines, values, nats = bulk.best_scores(campaign, file, top)
-    else:
-        sheet = sheets.read(file, encoding)
-        values = results.points(sheet, campaign.setup)
-        with shown_progress(campaign):
-            nats = campaign.score(values)
-        order = (-nats).argsort(kind="stable")[:top]
-        lines, values, nats = [sheet.lines[i] for i in order.tolist()], values[order], nats[order]
+    with shown_progress(campaign):
+        ranking = _ranking(campaign)
+        if file.suffix == ".parquet":
+            lines, values, scores = bulk.best_scores(campaign, file, top, ranking.scored)
+        else:
+            sheet = sheets.read(file, encoding)
+            values = results.points(sheet, campaign.setup)
+            ((_, scores),) = ranking.scored([values])
+            order = (-scores).argsort(kind="stable")[:top]
+            lines, values, scores = [sheet.lines[i] for i in order.tolist()], values[order], scores[order]
     labels = campaign.setup.columns
-    columns = [*note_names(labels, ["row"]), *labels, *note_names(labels, ["nats"])]
-    cells = zip(lines, values, nats.tolist(), strict=True)
+    columns = [*note_names(labels, ["row"]), *labels, *note_names(labels, [ranking.column])]
+    cells = zip(lines, values, ranking.shown(scores).tolist(), strict=True)
     rows = [[line, *campaign.setup.cells(x), found] for line, x, found in cells]
-    _deliver(columns, rows, output, comma, shape)
+    _deliver(columns, rows, output, comma, shape, parts=PARTS)
+    if ranking.remark:
+        remark(ranking.remark)
+
+
+class _Ranking(NamedTuple):
+    """What points are ranked by."""
+
+    scored: bulk.Scored
+    column: str = "nats"  # what scores are called where they are shown
+    is_logarithm: bool = False
+    remark: str = ""
+
+    def shown(self, scores: Array) -> Array:
+        """Scores as they are shown."""
+        return np.exp(scores) if self.is_logarithm else scores
+
+
+def _ranking(campaign: Campaign) -> _Ranking:
+    """Information in a campaign that learns, else what its own acquisition promises."""
+    goal = campaign.setup.outputs.goal
+    if goal is None:
+        return _Ranking(campaign.scores)
+    view = campaign.output(goal.name)
+    if not any(goal.name in trial.values for trial in campaign.all_trials()):
+        raise CampaignError("there is no score before the first result: ask for experiments, and tell it")
+    chain = view.looked()
+    chain.belief()
+    learner, own = chain.learner, str(campaign.setup.learning["acquisition"])
+    if not learner.has_score or own.startswith("botorch:"):  # a function of Python, which is not here
+        return _Ranking(campaign.scores, remark=f"Ranked by information: {own} gives a point no score here.")
+
+    def scored(parts: Iterable[Array]) -> Iterator[tuple[Array, Array]]:
+        for values in parts:
+            yield values, learner.score(campaign.setup.coordinates(values))
+
+    if own != "improvement":
+        return _Ranking(scored, "score", remark=f"Ranked by {own}, by which this campaign chooses: larger is better.")
+    unit = f" [{goal.unit}]" if goal.unit else ""
+    return _Ranking(scored, f"improvement{unit}", True, f"Ranked by the expected improvement on the best {goal.label}.")
 
 
 def _deliver(
-    columns: list[str], rows: list[list[Any]], output: Path | None, comma: bool, shape: Format, last: int = 1
+    columns: list[str],
+    rows: list[list[Any]],
+    output: Path | None,
+    comma: bool,
+    shape: Format,
+    last: int = 1,
+    parts: int = 1,
 ) -> None:
     if output is None:
-        show(columns, rows, shape, last, comma)
+        show(columns, rows, shape, last, comma, parts)
     else:
         sheets.write(output, columns, rows, comma)
-        say(f"{len(rows)} rows written to {output}.")
+        say(f"{plural(len(rows), 'row')} written to {output}.")
 
 
 def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
     setup = campaign.setup
     many = len(setup.columns)
-    kind = "a pool of candidates" if setup.inputs is None else f"{many:,} input{'s' * (many > 1)}"
-    lines = _wrapped(f"Campaign {campaign.name!r}: {kind}, {setup.target}")
-    lines += _wrapped(f"  {table.counted(trials)}")
+    kind = "a pool of candidates" if setup.inputs is None else plural(many, "input")
+    lines = wrapped(f"Campaign {campaign.name!r}: {kind}, {setup.target}")
+    lines += wrapped(f"  {table.counted(trials)}")
     pending, at = [trial for trial in trials if trial.state == "asked"], now()
     if pending:
         numbers = ", ".join(str(trial.id) for trial in pending[:8]) + (", ..." if len(pending) > 8 else "")
@@ -293,7 +378,7 @@ def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
         ahead = [trial for trial in pending if age(trial, at) < -_AHEAD]
         if ahead:
             when = history.moment(ahead[0].asked_at or "")
-            lines += _wrapped(
+            lines += wrapped(
                 f"Warning: trial {ahead[0].id} was asked for in the future ({when}, {ahead[0].asked_by}): a clock is "
                 "wrong. ridgeway reclaim takes it over."
             )
@@ -305,23 +390,22 @@ def _corrected(entries: Sequence[history.Entry]) -> list[str]:
     if not entries:
         return []
     last, many = entries[-1], f"{len(entries)} correction{'s' * (len(entries) > 1)}"
-    return _wrapped(f"{many}, the last of trial {last['trial']}: {history.what(last)}. All: ridgeway corrections")
+    return wrapped(f"{many}, the last of trial {last['trial']}: {history.what(last)}. All: ridgeway corrections")
 
 
-def _learned(summary: dict[str, Any] | None, expected: float | None, given: Advice | None) -> list[str]:
-    advice = [] if given is None else _wrapped(given.text)
+def _learned(summary: dict[str, Any] | None, promise: Sequence[str], given: Advice | None) -> list[str]:
+    advice = [] if given is None else wrapped(given.text)
     if summary is None:
-        return ["  nothing fitted yet", *advice]
+        return ["  nothing fitted yet", *promise, *advice]
     interval = " (90 % interval)" if "intervals" in summary else ""
-    lines = [f"After {summary['observations']} outcomes, share of the variation{interval}:"]
+    lines = [f"After {plural(summary['observations'], 'outcome')}, share of the variation{interval}:"]
     lines += _shares(summary)
     if given is None or given.nats is None:  # else the advice says it
         degrees = fit_summary.angle(summary, summary["observations"])
-        lines += _wrapped(" ".join(about_directions(degrees, fit_summary.n_directions(summary))))
-    if expected is not None:
-        lines += _wrapped(f"The last choices were expected to teach {expected:.2g} nats each.")
+        lines += wrapped(" ".join(about_directions(degrees, fit_summary.n_directions(summary))))
+    lines += promise
     for warning in summary["warnings"]:
-        lines += _wrapped(f"Warning: {warning}")
+        lines += wrapped(f"Warning: {warning}")
     return lines + advice
 
 
@@ -336,16 +420,6 @@ def _shares(summary: dict[str, Any]) -> list[str]:
         for (name, share), ends in zip(shares, intervals, strict=True)
     ]
     return [line.rstrip() for line in lines]
-
-
-def _wrapped(text: str) -> list[str]:
-    import shutil
-    import textwrap
-
-    width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
-    whole = text.replace(" %", "\xa0%").replace(" [", "\xa0[")  # a number and its sign, a name and its unit
-    whole = whole.replace("ridgeway ", "ridgeway\xa0")  # a command to be typed
-    return [line.replace("\xa0", " ") for line in textwrap.wrap(whole, width)]
 
 
 def _age(passed: float) -> str:

@@ -20,6 +20,8 @@ from ridgeway.types import Array
 FASTEST = 9.0
 #: Length scales between a function and its periodic copies, at which the squared exponential is exp(-8.5² / 2) = 2e-16.
 MARGIN = 8.5
+#: Points of a grid, points along one of its sides, and entries of a matrix of waves at the data.
+MOST_POINTS, MOST_ALONG, MOST_ENTRIES = 2**23, 2**17, 2**26
 
 
 @dataclass(frozen=True)
@@ -117,10 +119,34 @@ def around(extent: Array, V: Array, margin: float = MARGIN, fastest: float = FAS
 
     ``extent (k,)`` is how far the measure reaches from 0, ``V (N, k)`` are the data, about the same centre.
     """
-    data = np.abs(V).max(axis=0, initial=0.0)
-    lengths = extent + np.maximum(extent, data) + margin
-    sizes = tuple(int(next_fast_len(int(np.ceil(fastest * length / np.pi)) + 1, real=True)) for length in lengths)
+    if not fits(extent, V, margin, fastest):
+        raise ValueError(
+            f"over reaches too far for a Fourier series, {np.max(extent):.3g} length scales from its mean: cut "
+            "distributions with heavy tails off, or make the box smaller"
+        )
+    lengths = _lengths(extent, V, margin)
+    sizes = tuple(int(next_fast_len(int(size), real=True)) for size in _sizes(lengths, fastest))
     return FourierBox(lengths, sizes)
+
+
+def fits(extent: Array, V: Array, margin: float = MARGIN, fastest: float = FASTEST) -> bool:
+    """Whether there is memory for the box of :func:`around`, and for its waves at the data."""
+    sizes = _sizes(_lengths(extent, V, margin), fastest)
+    at_data = V.shape[0] * max(float(sizes.max()), float(np.prod(sizes[:-1])))
+    # Written so that an extent that is not finite does not fit either.
+    return bool(np.prod(sizes) <= MOST_POINTS and sizes.max() <= MOST_ALONG and at_data <= MOST_ENTRIES)
+
+
+def _lengths(extent: Array, V: Array, margin: float) -> Array:
+    data = np.abs(V).max(axis=0, initial=0.0)
+    result: Array = extent + np.maximum(extent, data) + margin
+    return result
+
+
+def _sizes(lengths: Array, fastest: float) -> Array:
+    """Points along each side at least, as floats, which may be as many as there are no whole numbers for."""
+    result: Array = np.ceil(fastest * lengths / np.pi) + 1.0
+    return result
 
 
 def spectrum(box: FourierBox, output_variance: float) -> Array:

@@ -4,13 +4,15 @@ With ``u = R x`` and ``x`` distributed as a measure, ``z_n = E k(u, u_n)`` and `
 ``z·alpha`` and the variance ``c - zᵀ G⁻¹ z`` of the integral. A sum for points; closed forms for a squared exponential
 under a Gaussian, and where every input has its own length scale; for up to three directions a Fourier integral over
 the characteristic function of the measure, exact to rounding for the squared exponential. What is left (a
-dozen directions, or another kernel on every input) is a sum over a fixed set of Sobol points.
+dozen directions, another kernel on every input, or tails so heavy that a series would have too many waves) is a sum
+over Sobol points, scrambled several times: how much the sums differ says how far they are from the mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -22,10 +24,11 @@ from ridgeway.gp.kernels import Kernel
 from ridgeway.types import Array
 
 MOST_DIRECTIONS = 3  # of a Fourier integral: its waves are a power of this
-_LOG2_POINTS = 14  # of Sobol points, where nothing exact is at hand
+_PARTS, _LOG2_POINTS = 8, 11  # of Sobol points where nothing exact is at hand, and points in each part
 _MOST_PAIRED = 2**11  # points whose pairs are summed
 _BLOCK = 2**21  # entries of a kernel matrix held at a time
 _TAPER = 6.0  # length scales over which a function is faded out, for kernels without a short spectrum
+_samples: WeakKeyDictionary[Any, measures.Sample] = WeakKeyDictionary()  # of measures that are in use
 _QUADRATURE = {1: 60.0, 2: 24.0, 3: 12.0}  # fastest waves, in radians a length scale, for such kernels
 
 
@@ -35,11 +38,16 @@ class KernelMeans(NamedTuple):
     to_data: Array  # (N,) E g(|u - u_n|²)
     itself: float  # E g(|u - u'|²)
     paired: Array | None = None  # (N,) the same as ``to_data`` from the points behind ``itself``, where these are fewer
+    away: Array | None = None  # (parts, N) what each part of a sample adds to ``to_data``, beside what its share would
 
     def variance(self, solve: Callable[[Array], Array]) -> float:
         """``c - zᵀ G⁻¹ z``, both from the same points: what is left is small beside either."""
         z = self.to_data if self.paired is None else self.paired
         return max(self.itself - float(z @ solve(z)), 0.0)
+
+    def deviations(self, weights: Array) -> Array:
+        """What each part of a sample adds to ``to_data·weights`` beside its share of it, ``(parts,)``; or none."""
+        return np.zeros(0) if self.away is None else self.away @ weights
 
 
 class Rows(NamedTuple):
@@ -67,17 +75,27 @@ def kernel_means(measure: Any, kernel: Kernel, rows: Rows, U: Array) -> KernelMe
     """Means of the kernel, with data at ``U (N, k)``; measure and rows are about inputs mapped to [-1, 1]."""
     is_se = kernel.name == "se"
     if isinstance(measure, measures.Points):
-        return _from_atoms(kernel, rows.project(measure.points), measure.shares, U)
-    if rows.are_scales and is_se and measures.independent(measure):
+        return _from_points(kernel, rows, measure, U)
+    if rows.are_scales and is_se and measures.independent(measure) and measures.resolves(measure, rows.matrix[None]):
         return _by_inputs(measure, rows.matrix, U)
+    if rows.k > MOST_DIRECTIONS and not (is_se and isinstance(measure, measures.Gaussian)):
+        return _from_points(kernel, rows, sample(measure), U)
     R = np.diag(rows.matrix) if rows.are_scales else rows.matrix
     if is_se and isinstance(measure, measures.Gaussian):
         return _gaussian(R @ measure.mean, measure.covariance(R), U)
-    if R.shape[0] > MOST_DIRECTIONS:
-        X = sobol_points(measure, _LOG2_POINTS)
-        return _from_atoms(kernel, rows.project(X), np.full(X.shape[0], 1.0 / X.shape[0]), U)
-    R, V = principal(measure, R, U)
-    return _fourier(measure, R, V) if is_se else _quadrature(measure, kernel, R, V)
+    if not measures.resolves(measure, R) or not np.isfinite(measure.covariance(R)).all():
+        return _from_points(kernel, rows, sample(measure), U)
+    turned, V = principal(measure, R, U)
+    if not (_fourier_fits if is_se else _quadrature_fits)(measure, turned, V):
+        return _from_points(kernel, rows, sample(measure), U)
+    return _fourier(measure, turned, V) if is_se else _quadrature(measure, kernel, turned, V)
+
+
+def sample(measure: Any) -> measures.Sample:
+    """Sobol points of a measure in parts, each scrambled by itself; always the same, and made once."""
+    if measure not in _samples:
+        _samples[measure] = measures.Sample.of([sobol_points(measure, _LOG2_POINTS, seed) for seed in range(_PARTS)])
+    return _samples[measure]
 
 
 def sobol_points(measure: Any, log2: int, seed: int = 0) -> Array:
@@ -103,8 +121,17 @@ def principal(measure: Any, R: Array, U: Array) -> tuple[Array, Array]:
     return axes.T @ R, (U - R @ measure.center) @ axes
 
 
-def _from_atoms(kernel: Kernel, A: Array, weights: Array, U: Array) -> KernelMeans:
-    to_data = _summed(kernel, A, weights, U)
+def _from_points(kernel: Kernel, rows: Rows, points: measures.Points, U: Array) -> KernelMeans:
+    A = rows.project(points.points)
+    if not isinstance(points, measures.Sample):
+        return _from_atoms(kernel, A, points.shares, U, _summed(kernel, A, points.shares, U))
+    by_part = points.by_part
+    each = _summed(kernel, A, by_part, U)
+    found = _from_atoms(kernel, A, points.shares, U, each.sum(axis=0))
+    return found._replace(away=each - np.outer(by_part.sum(axis=1), found.to_data))
+
+
+def _from_atoms(kernel: Kernel, A: Array, weights: Array, U: Array, to_data: Array) -> KernelMeans:
     fewer = A.shape[0] > _MOST_PAIRED
     if fewer:  # pairs are as many as the square of points
         kept = np.random.default_rng(0).choice(A.shape[0], _MOST_PAIRED, replace=False)
@@ -128,6 +155,14 @@ def _gaussian(mean: Array, covariance: Array, U: Array) -> KernelMeans:
     to_data = np.exp(-0.5 * np.einsum("kn,kn->n", away, away)) / np.prod(np.diagonal(L))
     twice = np.eye(mean.shape[0]) + 2.0 * covariance
     return KernelMeans(to_data, float(np.exp(-0.5 * np.linalg.slogdet(twice)[1])))
+
+
+def _fourier_fits(measure: Any, R: Array, V: Array) -> bool:
+    return fourier.fits(measure.extent(R), V)
+
+
+def _quadrature_fits(measure: Any, R: Array, V: Array) -> bool:
+    return fourier.fits(2.0 * measure.extent(R), V, 2.0 * _TAPER, _QUADRATURE[R.shape[0]])
 
 
 def _fourier(measure: Any, R: Array, V: Array) -> KernelMeans:
@@ -163,10 +198,10 @@ def _nodes(extent: Array, characteristic: Callable[[Array], Array]) -> tuple[Arr
 
 
 def _summed(kernel: Kernel, nodes: Array, weights: Array, V: Array) -> Array:
-    """``sum_a weights_a g(|nodes_a - v|²)``, ``(N,)``."""
+    """``sum_a weights_a g(|nodes_a - v|²)``, ``(N,)``, or a row for each row of ``weights``."""
     step = max(1, _BLOCK // max(V.shape[0], 1))
-    result = np.zeros(V.shape[0])
+    result = np.zeros((*weights.shape[:-1], V.shape[0]))
     for start in range(0, nodes.shape[0], step):
         part = slice(start, start + step)
-        result += weights[part] @ kernel.value(cdist(nodes[part], V, "sqeuclidean"))
+        result += weights[..., part] @ kernel.value(cdist(nodes[part], V, "sqeuclidean"))
     return result

@@ -13,18 +13,20 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.special import erf, ndtr, ndtri
+from scipy.special import erf, ndtri
 
 from ridgeway import checks
+from ridgeway.gp import marginals
+from ridgeway.gp.atoms import Atoms
 from ridgeway.gp.eigen import eigh
+from ridgeway.gp.marginals import Moved, is_discrete, quantiles
 from ridgeway.gp.scaling import InputScaling
 from ridgeway.types import Array, Inputs
 
 #: Standard deviations beyond which a sub-Gaussian sum has no probability that counts: 2 exp(-8² / 2) is 3e-14.
 FAR = 8.0
-_LEVELS = 161  # nodes of a distribution that is known by its quantiles
-_REACH = 8.0  # of those nodes, in standard deviations of a normal variable
+_PANEL = 64  # nodes of a quadrature that are one rule where many are needed
+_UNRESOLVED = 1e-5  # error of a mean over nodes, relative to how much a function varies
 
 
 class Measure(Protocol):
@@ -93,9 +95,15 @@ class Uniform:
     upper: Array
 
     def __post_init__(self) -> None:
-        sides = np.broadcast_arrays(*(checks.numeric(side, "Uniform") for side in (self.lower, self.upper)))
-        lower, upper = (np.atleast_1d(side).astype(float) for side in sides)
-        if lower.ndim != 1 or not np.all(np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)):
+        given = [checks.numeric(side, "Uniform") for side in (self.lower, self.upper)]
+        shapes = {side.shape for side in given if side.ndim}
+        if len(shapes) > 1 or any(len(shape) > 1 for shape in shapes):
+            raise ValueError(
+                "lower and upper of Uniform must be numbers or have one number for each input, got shapes "
+                f"{given[0].shape} and {given[1].shape}"
+            )
+        lower, upper = (np.atleast_1d(side).astype(float) for side in np.broadcast_arrays(*given))
+        if not np.all(np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)):
             raise ValueError(
                 f"Uniform must have finite numbers, lower at most upper, got {self.lower!r} and {self.upper!r}"
             )
@@ -136,7 +144,13 @@ class Uniform:
         return np.sinc(s * (self.half[j] / np.pi))
 
     def nodes(self, j: int, n: int) -> tuple[Array, Array]:
-        t, w = np.polynomial.legendre.leggauss(n)
+        if n > 2 * _PANEL:  # the nodes of one long rule are the eigenvalues of a matrix of their number squared
+            panels = -(-n // _PANEL)
+            t, w = np.polynomial.legendre.leggauss(_PANEL + _PANEL // 2)
+            middles = (2.0 * np.arange(panels) + 1.0) / panels - 1.0
+            t, w = (middles[:, None] + t / panels).ravel(), np.tile(w / panels, panels)
+        else:
+            t, w = np.polynomial.legendre.leggauss(n)
         return self.center[j] + self.half[j] * t, 0.5 * w
 
     def line_means(self, scale: Array, at: Array) -> Array:
@@ -176,6 +190,8 @@ class Gaussian:
                 "Gaussian must have either std or cov, got " + ("both" if self.cov is not None else "none")
             )
         mean = np.atleast_1d(checks.numeric(self.mean, "mean of Gaussian"))
+        if mean.ndim != 1:
+            raise ValueError(f"mean of Gaussian must have one number for each input, got shape {mean.shape}")
         D = mean.shape[0]
         if self.cov is not None:
             cov = checks.numeric(self.cov, "cov of Gaussian")
@@ -184,7 +200,13 @@ class Gaussian:
                     f"cov of Gaussian must be a symmetric positive matrix ({D}, {D}), got {self.cov!r:.80}"
                 )
         else:
-            std = np.broadcast_to(checks.numeric(self.std, "std of Gaussian"), (D,))
+            std = checks.numeric(self.std, "std of Gaussian")
+            if std.shape not in ((), (1,), (D,)):
+                raise ValueError(
+                    f"std of Gaussian must be a number or have one for each of the {D} inputs of mean, got shape "
+                    f"{std.shape}"
+                )
+            std = np.broadcast_to(std, (D,))
             if not np.all(std >= 0):
                 raise ValueError(f"std of Gaussian must not be negative, got {self.std!r:.80}")
             cov = np.diag(std**2)
@@ -262,48 +284,50 @@ class Gaussian:
 class Independent:
     """Independent inputs, each with a distribution of its own that has ``ppf``, as those of ``scipy.stats`` have.
 
+    A discrete distribution, one that has ``pmf`` as well, is a sum over its values.
+
     >>> from scipy import stats
-    >>> Independent([stats.uniform(0, 1), stats.gamma(2.0)]).center.round(6)
-    array([0.5, 2. ])
+    >>> Independent([stats.uniform(0, 1), stats.gamma(2.0), stats.bernoulli(0.3)]).center.round(6)
+    array([0.5, 2. , 0.3])
     """
 
     marginals: Sequence[Any]
 
     def __post_init__(self) -> None:
+        expected = "marginals of Independent must be a sequence of distributions, one for each input"
+        if not hasattr(self.marginals, "__len__") or isinstance(self.marginals, str | dict):
+            raise TypeError(f"{expected}, got {self.marginals!r:.80}")
+        if not len(self.marginals):
+            raise ValueError(f"{expected}, got none")
         for j, marginal in enumerate(self.marginals):
-            if not callable(getattr(marginal, "ppf", None)):
-                raise TypeError(
-                    f"marginals of Independent must have a method `ppf`, as frozen distributions of scipy.stats have; "
-                    f"number {j} is {marginal!r:.80}"
-                )
-        if not np.isfinite(self._nodes).all():
-            j = int(np.flatnonzero(~np.isfinite(self._nodes).all(axis=1))[0])
-            raise ValueError(f"marginals of Independent must have finite quantiles, number {j} has not")
+            marginals.check(marginal, "marginals of Independent", f"number {j}")
+        _ = self._atoms
 
     @property
     def D(self) -> int:
         return len(self.marginals)
 
     @cached_property
-    def _levels(self) -> tuple[Array, Array]:
-        """Trapezoids in a normal variable: their error falls faster than any power for a smooth quantile function."""
-        z = np.linspace(-_REACH, _REACH, _LEVELS)
-        w = np.exp(-0.5 * z**2)
-        return z, w / w.sum()
-
-    @cached_property
-    def _nodes(self) -> Array:
-        """Of every input, ``(D, n)``."""
-        levels = np.clip(ndtr(self._levels[0]), 1e-300, 1.0 - 1e-16)
-        return np.stack([np.asarray(marginal.ppf(levels), dtype=float) for marginal in self.marginals])
+    def _atoms(self) -> tuple[Atoms, ...]:
+        """The values of every input, or nodes that stand for its density."""
+        found = []
+        for j, marginal in enumerate(self.marginals):
+            try:
+                atoms = marginals.atoms(marginal)
+            except ValueError as error:
+                raise ValueError(f"marginals of Independent: number {j}: {error}") from None
+            if not np.isfinite(atoms.values).all():
+                raise ValueError(f"marginals of Independent must have finite quantiles, number {j} has not")
+            found.append(atoms)
+        return tuple(found)
 
     @cached_property
     def center(self) -> Array:
-        return self._nodes @ self._levels[1]
+        return np.array([atoms.mean for atoms in self._atoms])
 
     @cached_property
     def _variance(self) -> Array:
-        return (self._nodes - self.center[:, None]) ** 2 @ self._levels[1]
+        return np.array([atoms.variance for atoms in self._atoms])
 
     def scaled(self, scaling: InputScaling) -> Independent:
         pairs = zip(self.marginals, scaling.center, scaling.half_width, strict=True)
@@ -312,61 +336,57 @@ class Independent:
     def covariance(self, R: Array) -> Array:
         return (R * self._variance) @ R.T
 
+    @cached_property
+    def _farthest(self) -> Array:
+        return np.array([marginals.farthest(m, atoms) for m, atoms in zip(self.marginals, self._atoms, strict=True)])
+
     def extent(self, R: Array) -> Array:
-        farthest = np.abs(self._nodes - self.center[:, None]).max(axis=1)
+        farthest = self._farthest
         root = np.sqrt(np.diagonal(self.covariance(R)))
         # Tails may be heavier than the Gaussian's: twice as far, or as far as the largest single input goes.
         single = (np.abs(R) * farthest).max(axis=1)
         return np.minimum(np.abs(R) @ farthest, np.maximum(2.0 * FAR * root, single + FAR * root))
+
+    def resolves(self, R: Array) -> bool:
+        """Whether nodes are so close along ``R (k, D)`` that sums over them are averages of a squared exponential."""
+        pairs = zip(self.marginals, self._atoms, np.linalg.norm(R, axis=0), strict=True)
+        return (
+            sum(marginals.missed(atoms, r) for marginal, atoms, r in pairs if not is_discrete(marginal)) < _UNRESOLVED
+        )
 
     def characteristic(self, R: Array, omega: Array) -> Array:
         return product(self, R, omega)
 
     def from_uniform(self, q: Array) -> Array:
         q = np.clip(q, 1e-15, 1.0 - 1e-15)
-        return np.column_stack([np.asarray(m.ppf(q[:, j]), dtype=float) for j, m in enumerate(self.marginals)])
+        triples = zip(self.marginals, self._atoms, q.T, strict=True)
+        return np.column_stack([a.quantile(one) if is_discrete(m) else quantiles(m, one) for m, a, one in triples])
 
     def factor(self, j: int, s: Array) -> Array:
-        away, w = self._nodes[j] - self.center[j], self._levels[1]
-        reach = float(np.abs(s).max(initial=0.0))
-        farthest = float(np.abs(away).max())
-        # A table and a cubic through it: a sum over the nodes at every frequency would take most of the time.
-        knots = np.linspace(0.0, reach or 1.0, int(np.clip(16.0 * reach * farthest, 64, 4096)))
-        table = np.exp(1j * np.outer(knots, away)) @ w
-        value = CubicSpline(knots, table)(np.abs(s))
-        return np.where(s < 0, value.conj(), value)
+        return self._atoms[j].factor(s)
 
     def nodes(self, j: int, n: int) -> tuple[Array, Array]:
-        return self._nodes[j], self._levels[1]
+        atoms = self._atoms[j].summed
+        return atoms.values, atoms.shares
 
     def line_means(self, scale: Array, at: Array) -> Array:
-        result = np.empty((at.shape[0], self.D))
-        for j, x in enumerate(self._nodes):
-            result[:, j] = np.exp(-0.5 * (scale[j] * (at[:, j, None] - x)) ** 2) @ self._levels[1]
-        return result
+        return np.column_stack([atoms.line_means(scale[j], at[:, j]) for j, atoms in enumerate(self._atoms)])
 
     def line_squares(self, scale: Array) -> Array:
-        w = self._levels[1]
-        pairs = (np.exp(-0.5 * (r * (x[:, None] - x)) ** 2) for r, x in zip(scale, self._nodes, strict=True))
-        return np.array([w @ pair @ w for pair in pairs])
+        return np.array([atoms.line_square(r) for r, atoms in zip(scale, self._atoms, strict=True)])
 
     def interval(self, j: int) -> tuple[float, float]:
-        low, high = self.marginals[j].ppf([0.005, 0.995])
-        return float(low), float(high)
+        tails = np.array([0.005, 0.995])
+        if not is_discrete(self.marginals[j]):
+            low, high = quantiles(self.marginals[j], tails)
+            return float(low), float(high)
+        atoms = self._atoms[j]
+        low, high = atoms.quantile(tails)
+        return (float(low), float(high)) if low < high else (float(atoms.values[0]), float(atoms.values[-1]))
 
-
-@dataclass(frozen=True)
-class Moved:
-    """A distribution in other units: ``(x - center) / width``."""
-
-    marginal: Any
-    center: float
-    width: float
-
-    def ppf(self, q: Any) -> Array:
-        """Quantiles."""
-        result: Array = (np.asarray(self.marginal.ppf(q), dtype=float) - self.center) / self.width
-        return result
+    def values(self, j: int) -> Array | None:
+        """What an input is at all, where that is finitely many values."""
+        return self._atoms[j].values if is_discrete(self.marginals[j]) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,6 +441,55 @@ class Points:
     def interval(self, j: int) -> tuple[float, float]:
         """The range of an input."""
         return float(self.points[:, j].min()), float(self.points[:, j].max())
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Points):
+    """Points drawn from a distribution that they stand for, in parts that were drawn independently of each other.
+
+    How much the parts differ says how far an average over the points is from one over the distribution.
+
+    >>> Sample.of([np.zeros((2, 1)), np.ones((2, 1))]).parts
+    array([0, 0, 1, 1])
+    """
+
+    parts: Array | None = None  # (n,) the number of the part of each point
+
+    @classmethod
+    def of(cls, draws: Sequence[Array]) -> Sample:
+        """From the points of each part, of which none need be as many as of another."""
+        return cls(np.vstack(draws), None, np.repeat(np.arange(len(draws)), [len(X) for X in draws]))
+
+    @property
+    def by_part(self) -> Array:
+        """The weights of the points in each part, ``(parts, n)``."""
+        assert self.parts is not None
+        return np.where(np.arange(self.parts.max() + 1)[:, None] == self.parts, self.shares, 0.0)
+
+    def scaled(self, scaling: InputScaling) -> Sample:
+        return Sample(scaling.scaled(self.points), self.shares, self.parts)
+
+
+def error_of_parts(deviations: Array) -> Array:
+    """Standard error of an average from what each part adds to its sum, beside what its share of the average would.
+
+    The sum of ``deviations (parts, ...)`` is 0. An error over this number has variance 1, though there are few parts.
+    """
+    n = deviations.shape[0]
+    result: Array = np.sqrt(n / max(n - 3, 1) * np.sum(deviations**2, axis=0))
+    return result
+
+
+def resolves(measure: Any, R: Array) -> bool:
+    """Whether averages over single inputs are as good as exact for functions of ``R x``."""
+    own = getattr(measure, "resolves", None)
+    return own is None or bool(own(R))
+
+
+def values(measure: Any, j: int) -> Array | None:
+    """What an input is at all, where that is finitely many values and their number is known."""
+    own = getattr(measure, "values", None)
+    return None if own is None else own(j)
 
 
 def independent(measure: Any) -> bool:

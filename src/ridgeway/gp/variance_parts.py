@@ -106,9 +106,10 @@ class WaveAverages:
     def _main_effect(self, c: Array, j: int, t: Array, others: Array) -> Array:
         columns = self._groups[j]
         away = t.reshape(t.shape[0], -1) - self.measure.center[columns]
-        turned = np.exp(1j * away @ (self.box.omega @ self.R[:, columns]).T)
-        result: Array = (turned @ (self.box.counts * c * others)).real
-        return result
+        along, weights = (self.box.omega @ self.R[:, columns]).T, self.box.counts * c * others
+        step = max(1, _ENTRIES // weights.shape[0])
+        blocks = (away[start : start + step] for start in range(0, away.shape[0], step))
+        return np.concatenate([(np.exp(1j * block @ along) @ weights).real for block in blocks])
 
     def _nodes(self, j: int) -> tuple[Array, Array]:
         columns = self._groups[j]

@@ -45,7 +45,10 @@ def siblings(
         theta[outer] = best.theta[outer]
         with run.counting_failures():
             at = posterior.evaluate(climb(posterior, theta, inner, rules.iterations))
-            population = population.with_mode(replace(optimum, laplace=approximate(posterior, at, inner)))
+            moved = approximate(posterior, at, inner)
+            population = population.with_mode(
+                replace(optimum, laplace=moved, reached=0, independent=0)
+            )  # counted before
     least = float(np.exp(best.theta[LOG_NOISE])) * rules.sharper
     *before, last = rules.sharpening
     stages = (*(stage for stage in before if stage.noise > least), Stage(least, last.iterations))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from ridgeway.belief.estimates import percent
 from ridgeway.names import marked_up
 from ridgeway.plots.inputs import TOP, others
 from ridgeway.plots.rows import rows
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def sensitivity(found: Sensitivity, top: int = TOP) -> go.Figure:
     """Total Sobol indices with their intervals, the largest first, and first-order indices as crosses."""
     shown = found.ranking[:top]
-    total, level = found.total, f"{100 * found.level:.0f} %"
+    total, level = found.total, percent(found.level)
     left = len(found.labels) - len(shown)
     axis = "share of the variance" + (f"<br>({others(left)} not shown)" if left else "")
     fig = rows(
@@ -42,11 +43,11 @@ def effect(found: Effect, output: str = "response") -> go.Figure:
     """The main effect of one input with its band, or of each level of a category with its interval."""
     if found.words:
         axis = marked_up(output, CHARACTERS)
-        fig = rows(found.words, found.mean, found.low, found.high, axis, level=f"{100 * found.level:.0f} %")
+        fig = rows(found.words, found.mean, found.low, found.high, axis, level=percent(found.level))
         return fig.update_xaxes(zeroline=False)
     band = go.Scatter(
         x=np.concatenate([found.x, found.x[::-1]]), y=np.concatenate([found.high, found.low[::-1]]), fill="toself",
-        fillcolor=BAND, mode="lines", line={"width": 0}, name=f"{100 * found.level:.0f} %", hoverinfo="skip",
+        fillcolor=BAND, mode="lines", line={"width": 0}, name=percent(found.level), hoverinfo="skip",
     )  # fmt: skip
     line = go.Scatter(
         x=found.x, y=found.mean, mode="lines", line={"color": VERMILLION, "width": 2}, name="mean over the others",

@@ -54,7 +54,8 @@ def write(
 def write_tabs(subjects: Sequence[Subject], path: str | Path, title: str = "Ridgeway report") -> Path:
     """Write the report of several outputs of one campaign, a tab for each; that of one has no tabs."""
     labels = [about.output for about in subjects]
-    return files.write_text(path, page([content(about, title=title) for about in subjects], labels))
+    aim = next((about for about in subjects if about.learner is not None and about.learner.goal != "learn"), None)
+    return files.write_text(path, page([content(about, title=title, aim=aim) for about in subjects], labels))
 
 
 def render(
@@ -74,8 +75,12 @@ def content(
     title: str = "Ridgeway report",
     history: Sequence[Belief | SubspaceUncertainty] = (),
     suggestions: int = 4,
+    aim: Subject | None = None,
 ) -> Content:
-    """What the report says, before it becomes a page; arguments as for :func:`write`."""
+    """What the report says, before it becomes a page; arguments as for :func:`write`.
+
+    ``aim`` is the subject of another tab whose output is minimized or maximized.
+    """
     if isinstance(source, Subject):
         about = source
     elif isinstance(source, Belief | ActiveLearner):
@@ -89,9 +94,11 @@ def content(
     linear = found.directions is not None or not found.shares_mean_something
     return Content(
         title,
-        f"{counted(belief.y.shape[0], 'observation')} of {counted(about.D, 'input')} · {belief.model} · "
+        f"{counted(belief.y.shape[0], 'observation')} of {counted(about.n_inputs, 'input')} · {belief.model} · "
         f"{belief.inference} inference",
-        sentences.headline(found.directions, found.explained, about.D) if linear else _without_directions(found),
+        sentences.headline(found.directions, found.explained, about.D, about.n_inputs)
+        if linear
+        else _without_directions(found),
         _sentences(found, about),
         warnings.warnings(belief, found.calibration, found.angle, about.observed.called),
         (
@@ -102,7 +109,7 @@ def content(
             averages.distributed(found, about),
             next_experiments.without_learner(found)
             if about.learner is None
-            else next_experiments.with_learner(about, found),
+            else next_experiments.with_learner(about, found, aim),
             sections.trust(found, about, (*about.history, *history)),
             sections.searching(found),
             sections.data(found, about),
@@ -138,7 +145,7 @@ def _before_data(about: Subject, title: str) -> Content:
     assert about.learner is not None
     return Content(
         title,
-        f"no observations yet of {counted(about.D, 'input')} · {about.learner.embedding}",
+        f"no observations yet of {counted(about.n_inputs, 'input')} · {about.learner.embedding}",
         "Nothing is known yet: run the experiments below first.",
         (about.standing,),
         (),

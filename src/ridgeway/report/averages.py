@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ridgeway import plots
+from ridgeway.active.integral import own_measure as own_measure
 from ridgeway.belief import averages, measures
 from ridgeway.belief.effects import effects
 from ridgeway.belief.formula import formula
 from ridgeway.report.content import Section, picture
 from ridgeway.report.facts import Facts
 from ridgeway.report.subject import Subject
-from ridgeway.report.tables import Table, number
+from ridgeway.report.tables import Table, counted, number
 from ridgeway.report.warnings import FEW
 
 if TYPE_CHECKING:
@@ -65,21 +66,20 @@ def explained(found: Facts, subject: Subject) -> Section:
 
 
 def distributed(found: Facts, subject: Subject) -> Section:
-    """The output's mean, spread and quantiles over the box."""
-    key, title = "distribution", "The output over the box"
-    n_draws, why = _affordable(found, subject.box)
+    """The output's mean, spread and quantiles over the box, or over the points of the pool."""
+    over = subject.box if subject.pool is None else own_measure(subject.pool)
+    key, title = "distribution", f"The output over the {'box' if subject.pool is None else 'pool'}"
+    n_draws, why = _affordable(found, over)
     if why:
         return Section(key, title, "", missing=why)
-    integral = found.belief.integrate(subject.box)
-    spread = found.belief.distribution(subject.box, rivals=False, n_draws=n_draws)
-    low, high = integral.interval()
-    rows = [("mean", number(integral.mean), number(low), number(high)), _row("standard deviation", spread.std)]
+    spread = found.belief.distribution(over, rivals=False, n_draws=n_draws)
+    rows = [_row("mean", spread.mean), _row("standard deviation", spread.std)]
     rows += [_row(f"{100 * q:.0f} % quantile", spread.quantile(q)) for q in _QUANTILES]
     table = Table(("of the output", "value", "2.5 %", "97.5 %"), tuple(rows), "With 95 % intervals.")
     shown = picture(
         "distribution",
         "Distribution of the output",
-        f"If inputs vary uniformly over {_where(subject)}; noise is not included.",
+        f"{_where(subject)}; noise is not included.",
         lambda: plots.distribution(spread, subject.output),
         lambda: table,
     )
@@ -87,8 +87,10 @@ def distributed(found: Facts, subject: Subject) -> Section:
 
 
 def _where(subject: Subject) -> str:
+    if subject.pool is not None:
+        return "If every point of the pool is as likely"
     constrained = subject.box is not None and bool(subject.box.constraints)
-    return "what the constraints allow" if constrained else "the box"
+    return f"If inputs vary uniformly over {'what the constraints allow' if constrained else 'the box'}"
 
 
 def _affordable(found: Facts, over: Any) -> tuple[int, str]:
@@ -104,7 +106,7 @@ def _affordable(found: Facts, over: Any) -> tuple[int, str]:
 
 def _index_table(found: Sensitivity) -> Table:
     rows = tuple(found.rows(60))
-    caption = f"First-order and total indices, and shares of the mean squared slope, of {len(rows)} inputs."
+    caption = f"First-order and total indices, and shares of the mean squared slope, of {counted(len(rows), 'input')}."
     return Table(("input", "first order", "total", "activity"), rows, caption)
 
 

@@ -100,7 +100,9 @@ def _weights(found: Facts) -> tuple[Picture, ...]:
             for j in order
         )
         table = Table(
-            ("input", "weight", "5 %", "95 %"), rows, f"The {len(rows)} largest weights in direction {i + 1}."
+            ("input", "weight", "5 %", "95 %"),
+            rows,
+            _largest(len(rows), best.size, "weight") + f" in direction {i + 1}.",
         )
         caption = "On inputs mapped to between -1 and 1; the sign is fixed so that the largest weight is positive."
         return picture(
@@ -120,7 +122,14 @@ def _share_table(found: Facts) -> Table:
         (found.inputs[j], f"{shares.mean[j]:.2%}", f"{shares.low[j]:.2%}", f"{shares.high[j]:.2%}")
         for j in np.argsort(-shares.mean, kind="stable")[: 5 * TOP]
     )
-    return Table(("input", "share", "5 %", "95 %"), rows, f"The {len(rows)} largest shares of {len(found.inputs):,}.")
+    return Table(("input", "share", "5 %", "95 %"), rows, f"{_largest(len(rows), len(found.inputs), 'share')}.")
+
+
+def _largest(some: int, of: int, noun: str) -> str:
+    """Which of so many a table has."""
+    if some == of:
+        return f"All {of:,} {noun}s" if of > 1 else f"The only {noun}"
+    return f"The {'largest' if some == 1 else f'{some} largest'} of {counted(of, noun)}"
 
 
 def trust(found: Facts, subject: Subject, history: Sequence[Belief | SubspaceUncertainty]) -> Section:
@@ -224,7 +233,7 @@ def searching(found: Facts) -> Section:
             lambda: Table(
                 ("optimum", "log evidence"),
                 tuple((str(i + 1), f"{value:.1f}") for i, value in enumerate(diagnostics.optima)),
-                f"{diagnostics.starts_at_best} of {diagnostics.n_starts} searches ended at the best.",
+                f"Log evidence of {counted(len(diagnostics.optima), 'mode')}, the best first.",
             ),
         ),
         picture(
@@ -239,7 +248,8 @@ def searching(found: Facts) -> Section:
             ),
         ),
     )
-    intro = f"The result is {diagnostics.status}."
+    searched = f" {diagnostics.search}." if diagnostics.search else ""
+    intro = f"The result is {diagnostics.status}.{searched}"
     return Section("search", "How the fit went", intro, shown, (_scales(belief),))
 
 

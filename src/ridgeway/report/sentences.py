@@ -59,12 +59,12 @@ def amount(nats: float) -> str:
     return "next to nothing" if nats < 0.005 else f"{nats:,.2f} nats"
 
 
-def headline(found: Directions | None, explained: float | None, D: int) -> str:
-    """What carries the variation."""
+def headline(found: Directions | None, explained: float | None, D: int, n_inputs: int | None = None) -> str:
+    """What carries the variation; the ``D`` columns are as many inputs, or fewer where some are of one category."""
     if found is None:
         return "No combination of inputs stands out yet."
     carry = "carries" if found.k == 1 else "carry"
-    what = f"{_combinations(found.k, D)} {carry}"
+    what = f"{_combinations(found.k, D, D if n_inputs is None else n_inputs)} {carry}"
     if explained is None or not np.isfinite(explained):
         return f"{what} what the fit knows of the response; there are too few observations to say how much that is."
     share = percent(explained)
@@ -76,12 +76,12 @@ def headline(found: Directions | None, explained: float | None, D: int) -> str:
     return f"{what} {share} of the variation" + ("." if share == _ALL else "; the rest is taken for noise.")
 
 
-def _combinations(k: int, D: int) -> str:
-    if D == 1:
+def _combinations(k: int, D: int, n_inputs: int) -> str:
+    if n_inputs == 1:
         return "The only input"
     if k >= D:
-        return f"The {word(D)} inputs together"
-    return f"{word(k).capitalize()} combination{'' if k == 1 else 's'} of the {D:,} inputs"
+        return f"The {word(n_inputs)} inputs together"
+    return f"{word(k).capitalize()} combination{'' if k == 1 else 's'} of the {n_inputs:,} inputs"
 
 
 def shape(straight_share: float) -> str:

@@ -17,6 +17,7 @@ from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
 from ridgeway.report.tables import Table, counted, number
 from ridgeway.spaces.box import Box
+from ridgeway.spaces.pool import Pool
 
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty
@@ -52,8 +53,19 @@ class Subject:
 
     @property
     def D(self) -> int:
-        """How many inputs the model has."""
+        """How many columns the model has."""
         return len(self.labels)
+
+    @property
+    def pool(self) -> Pool | None:
+        """The pool that experiments are chosen from, where there is one."""
+        return self.learner.space if self.learner is not None and isinstance(self.learner.space, Pool) else None
+
+    @property
+    def n_inputs(self) -> int:
+        """How many inputs vary: a category is one, whatever its columns."""
+        categories = () if self.box is None else self.box.categories
+        return self.D - sum(len(columns) - 1 for columns in categories)
 
 
 def of(source: Belief | ActiveLearner, names: Sequence[str] | None, suggestions: int) -> Subject:

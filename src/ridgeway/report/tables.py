@@ -64,15 +64,17 @@ def observations(
     return Table(head, tuple(rows), caption, words=False)
 
 
-def plan(points: Points, nats: Array, order: Sequence[int], ranked: bool) -> Table:
-    """Suggestions as columns, inputs as rows, the most important ones first if they are ``ranked``."""
+def plan(points: Points, promise: tuple[str, ...], order: Sequence[int], ranked: bool) -> Table:
+    """Suggestions as columns, inputs as rows, the most important ones first if they are ``ranked``.
+
+    ``promise`` is the first row: what the next numbers or words are, and one for each suggestion.
+    """
     head = ("input", *(f"no. {i + 1}" for i in range(points.n)))
-    first = ("expected information, nats", *("fills the space" if np.isnan(s) else f"{s:.3f}" for s in nats))
     rows = [(points.columns[j], *(number(float(v), 6) for v in points.values[:, j])) for j in order]
     notes = [(name, *column) for name, column in points.notes.items()]
     turn = ", in the order to run them," if points.n > 1 else ""
     caption = f"{counted(points.n, 'suggestion')}{turn} with {shown(len(rows), len(points.columns), ranked)}."
-    return Table(head, (first, *notes, *rows), caption)
+    return Table(head, (promise, *notes, *rows), caption)
 
 
 def shown(some: int, of: int, ranked: bool) -> str:

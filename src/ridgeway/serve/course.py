@@ -17,18 +17,17 @@ from ridgeway.report.content import Picture, Section, picture
 
 
 def course(output: Output, trials: Sequence[Trial], further: Sequence[Picture] = ()) -> Section:
-    """Two pictures that need no fit, and ``further`` ones."""
-    drawn = (
+    """Pictures that need no fit, and ``further`` ones."""
+    drawn = [
         *further,
         picture("outcomes", "Outcomes", "Each outcome, in the order they came.", lambda: _outcomes(output, trials)),
-        picture(
-            "expected",
-            "What each experiment was expected to teach",
-            "What was expected of each experiment when it was chosen; where it is small, little is left to learn.",
-            lambda: _expected(trials),
-        ),
-    )
-    return Section("course", "The campaign so far", "", drawn)
+    ]
+    if output.goal == "learn":  # else experiments were chosen for what they might improve
+        words = "What was expected of each experiment when it was chosen; where it is small, little is left to learn."
+        drawn.append(
+            picture("expected", "What each experiment was expected to teach", words, lambda: _expected(trials))
+        )
+    return Section("course", "The campaign so far", "", tuple(drawn))
 
 
 def _outcomes(output: Output, trials: Sequence[Trial]) -> go.Figure:

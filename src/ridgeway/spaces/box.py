@@ -174,6 +174,12 @@ class Box:
         return Lattice(self.lower, self.upper, steps, self.categories, self.polytope, self._choices)
 
     @property
+    def _steps_under_constraints(self) -> Lattice | None:
+        """The lattice, where constraints hold and some input moves in steps."""
+        found = self.lattice
+        return None if self.polytope is None or found is None or not found.stepped.any() else found
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What each input is called where it is shown."""
         return _names.labels(self.names, self.D, self.units)
@@ -210,7 +216,8 @@ class Box:
         """``n`` points drawn independently, ``(n, D)``; nearly independently where there are constraints."""
         n = checks.count(n, "n")
         if self.polytope is not None:
-            return self._allowed(self.polytope.uniform(n, rng))
+            steps = self._steps_under_constraints
+            return self._allowed(self.polytope.uniform(n, rng)) if steps is None else steps.uniform(n, rng)
         return self._from_unit(rng.random((n, self.D)))
 
     def latin_hypercube(self, n: int, rng: np.random.Generator) -> Array:
@@ -233,7 +240,13 @@ class Box:
         """
         n = checks.count(n, "n")
         if self.polytope is not None:
-            return self._allowed(self.polytope.filling(n, rng))
+            steps = self._steps_under_constraints
+            if steps is None:
+                return self._allowed(self.polytope.filling(n, rng))
+            from ridgeway.spaces.polytope import candidates, spread
+
+            X = steps.uniform(candidates(n), rng)
+            return X[spread(self.scaled(X), n)]
         if self.D > _MOST_FOR_SOBOL:
             return self.latin_hypercube(n, rng)
         from scipy.stats import qmc  # importing it takes half a second, and most choices do not need it

@@ -13,12 +13,13 @@ import numpy as np
 from scipy import sparse
 
 from ridgeway.errors import NumericalError
-from ridgeway.spaces.polytope import Polytope
+from ridgeway.spaces.polytope import Polytope, orthonormal
 from ridgeway.types import Array
 
 _ROUNDINGS = 64  # of one point that are tried, up or down in each input, before an integer program
 _PROJECTED = 24  # neighbours of one point whose free inputs are moved so that the constraints hold
 _SWAPPED = 12  # inputs that are moved two at a time where constraints tie them together
+_TRIES, _TRIED = 64, 2**12  # draws for a point that is kept, seen in so many, before points are moved instead
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +57,37 @@ class Lattice:
         counts = np.floor(width / np.where(self.stepped, self.steps, np.inf) + 1e-9)
         return np.where(self.stepped, counts, 0.0)
 
+    def values(self, j: int) -> Array:
+        """Every value of an input that moves in steps, in ascending order."""
+        steps, lower, upper = (side[j : j + 1] for side in (self.steps, self.lower, self.upper))
+        one = Lattice(lower, upper, steps, ())
+        found: Array = np.clip(one._value(np.arange(one.counts[0] + 1.0)[:, None]), lower, upper)[:, 0]
+        return found
+
     def from_unit(self, U: Array) -> Array:
         """Points for ``U (n, D)`` in the unit cube: every value and every level has an equal share of it."""
         X = (1.0 - U) * self.lower + U * self.upper
         k = np.minimum(np.floor(U * (self.counts + 1.0)), self.counts)
         X = np.clip(np.where(self.stepped, self._value(k), X), self.lower, self.upper)
         return self.drawn_levels(X, U)
+
+    def uniform(self, n: int, rng: np.random.Generator) -> Array:
+        """``n`` points drawn nearly independently and uniformly from those for which the constraints hold, ``(n, D)``.
+
+        Each value of an input in steps stands for the half steps around it. Points are drawn from the part of the
+        space that belongs to allowed ones, and from a little more; they are brought to their values, and those for
+        which the constraints do not hold then are drawn again.
+        """
+        assert self.polytope is not None
+        cells, kept, tried = self._cells, [np.zeros((0, len(self.lower)))], 0
+        while (found := sum(map(len, kept))) < n:
+            if tried >= _TRIED and found * _TRIES < tried:
+                V = self.polytope.uniform(n - found, rng)
+                return np.vstack([*kept, self.snapped(self._levels_of(self._user(V)))])
+            more = int(min((n - found) * 1.2 * (tried + 1) / (found + 1) + 16, max(n, _TRIED)))
+            kept.append(self._levels_of(cells.points(self, rng, more)))
+            tried += more
+        return np.vstack(kept)[:n]
 
     def drawn_levels(self, X: Array, U: Array) -> Array:
         """``X (n, D)`` with a level of each category for draws ``U`` between 0 and 1, by its first column in them."""
@@ -115,6 +141,14 @@ class Lattice:
         return X if self.polytope is None else self._held(X, _PROJECTED)
 
     # -- parts ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _cells(self) -> _Cells:
+        return _Cells.of(self)
+
+    def _levels_of(self, X: Array) -> Array:
+        """``X (n, D)`` with a level of each category, by its first column, which is anywhere between 0 and 1."""
+        return self.drawn_levels(X, np.clip(X, 0.0, 1.0)) if self.categories else X
 
     def _value(self, k: Array) -> Array:
         # Rounded to 12 digits of the step, so that 3 steps of 0.1 are 0.3.
@@ -211,3 +245,47 @@ class Lattice:
         if not len(near):
             raise ValueError("no combination of the steps satisfies the constraints: change a step or a constraint")
         return near[0]
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The half steps around every point that constraints allow, as a polytope, and how its points become such ones.
+
+    Where an equation ties free inputs to those in steps, the free ones move along when these are rounded. So all
+    points of a lattice have cells of the same size, and uniform draws of the polytope become uniform draws of them.
+    """
+
+    polytope: Polytope  # in inputs scaled so that it lies within the cube
+    center: Array  # (D,) of that cube, in inputs scaled to [-1, 1]
+    half: Array  # (D,)
+    follow: Array  # (D, D) by how much inputs move where others are rounded by one
+
+    @classmethod
+    def of(cls, lattice: Lattice) -> _Cells:
+        P, stepped = lattice.polytope, lattice.stepped
+        assert P is not None
+        free = ~(stepped | lattice.leveled)
+        follow = np.diag(stepped.astype(float))
+        if P.E.shape[0] and free.any():
+            follow[np.ix_(free, stepped)] = -np.linalg.pinv(P.E[:, free]) @ P.E[:, stepped]
+        width = lattice.upper - lattice.lower
+        ends = lattice._scaled(np.stack([lattice.lower, lattice.lower + lattice.counts * lattice.steps]))
+        low, high = np.where(stepped, ends[0], -1.0), np.where(stepped, ends[1], 1.0)
+        reach = np.where(stepped, lattice.steps / width, 0.0)  # half a step, in inputs scaled to [-1, 1]
+        slack = np.abs(follow) @ reach
+        center, half = 0.5 * (low + high), 0.5 * (high - low) + slack
+        A, b = P.A * half, P.b + np.abs(P.A @ follow) @ reach - P.A @ center
+        size = np.linalg.norm(A, axis=1)
+        E, e, _ = orthonormal(P.E * half, P.e - P.E @ center)
+        return cls(Polytope(A / size[:, None], b / size, E, e, P.settings), center, half, follow)
+
+    def points(self, lattice: Lattice, rng: np.random.Generator, n: int) -> Array:
+        """Those of ``n`` draws that satisfy the constraints with every input in steps at one of its values."""
+        V = self.center + self.half * self.polytope.uniform(n, rng)
+        X = lattice._user(V)
+        k = np.clip(np.round(lattice._position(X)), 0.0, lattice.counts)
+        rounded = np.where(lattice.stepped, lattice._value(k), X)
+        moved = V + np.where(lattice.stepped, lattice._scaled(rounded) - V, 0.0) @ self.follow.T
+        assert lattice.polytope is not None
+        holds = lattice.polytope.excess(moved) <= lattice.polytope.settings.holds
+        return np.where(lattice.stepped, rounded, lattice._user(moved))[holds]

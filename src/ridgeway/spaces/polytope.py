@@ -96,7 +96,7 @@ class Polytope:
             (E if constraint.is_equality else A).append(row)
             (e if constraint.is_equality else b).append(bound)
         D = lower.shape[0]
-        Q, q, dependent = _orthonormal(np.array(E).reshape(-1, D), np.array(e))
+        Q, q, dependent = orthonormal(np.array(E).reshape(-1, D), np.array(e))
         if dependent:
             remarks.append("constraints: an equation follows from the others: it changes nothing")
         found = cls(np.array(A).reshape(-1, D), np.array(b), Q, q)
@@ -229,21 +229,8 @@ class Polytope:
 
         Closest in energy distance (Székely and Rizzo 2013), over uniform draws as candidates.
         """
-        pool = self.uniform(4 * n + 256, rng)
-        if n > 1024:  # so many draws are even enough
-            return pool[:n]
-        lengths = (pool**2).sum(axis=1)
-        mean = np.concatenate(
-            [_distances(pool[i : i + 512], pool, lengths).mean(axis=1) for i in range(0, len(pool), 512)]
-        )
-        chosen: list[int] = []
-        to_chosen = np.zeros(len(pool))
-        for i in range(n):
-            score = (i + 1) * mean - to_chosen
-            score[chosen] = np.inf
-            chosen.append(int(np.argmin(score)))
-            to_chosen += _distances(pool, pool[chosen[-1:]], lengths[chosen[-1:]])[:, 0]
-        return pool[chosen]
+        pool = self.uniform(candidates(n), rng)
+        return pool[spread(pool, n)]
 
     @property
     def _steps(self) -> int:
@@ -289,7 +276,7 @@ class Polytope:
         return np.clip(V, -1.0, 1.0)
 
 
-def _orthonormal(E: Array, e: Array) -> tuple[Array, Array, bool]:
+def orthonormal(E: Array, e: Array) -> tuple[Array, Array, bool]:
     """Equations with the same solutions and orthonormal rows, and whether some followed from the others."""
     if not E.shape[0]:
         return E, e, False
@@ -299,6 +286,27 @@ def _orthonormal(E: Array, e: Array) -> tuple[Array, Array, bool]:
     if rank < len(s) and np.abs(E @ (Q.T @ q) - e).max() > 1e-9:
         raise ValueError("constraints: equations contradict each other, no point satisfies them all")
     return Q, q, rank < E.shape[0]
+
+
+def candidates(n: int) -> int:
+    """How many uniform draws ``n`` evenly spread points are chosen from."""
+    return 4 * n + 256
+
+
+def spread(pool: Array, n: int) -> Any:
+    """Which ``n`` of the uniform draws ``pool`` are spread evenly: each brings those so far closest to all of them."""
+    if n > 1024:  # so many draws are even enough
+        return np.arange(n)
+    lengths = (pool**2).sum(axis=1)
+    mean = np.concatenate([_distances(pool[i : i + 512], pool, lengths).mean(axis=1) for i in range(0, len(pool), 512)])
+    chosen: list[int] = []
+    to_chosen = np.zeros(len(pool))
+    for i in range(n):
+        score = (i + 1) * mean - to_chosen
+        score[chosen] = np.inf
+        chosen.append(int(np.argmin(score)))
+        to_chosen += _distances(pool, pool[chosen[-1:]], lengths[chosen[-1:]])[:, 0]
+    return np.array(chosen, dtype=int)
 
 
 def _distances(X: Array, Y: Array, lengths: Array) -> Array:
