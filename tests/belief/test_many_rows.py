@@ -82,7 +82,7 @@ def test_auto_says_what_it_does_before_it_begins_and_keeps_a_sample():
     assert belief.n_rows == 3100
     assert belief.X.shape == (2048, 4)
     assert "n=3100" in repr(belief)
-    assert "3100 observations" in belief.summary()
+    assert "3,100 observations" in belief.summary()
 
 
 def test_a_direction_that_only_many_rows_show_is_found():

@@ -45,7 +45,7 @@ class EmbeddingGP(JointModel):
         ``(n, d)``, ``(n, 1)`` and, where the variance of the noise is known, ``(n, 1)``. Noise that is learned comes
         on top of the known part.
     embedding
-        ``Linear(d)``, ``Linear("auto")``, ``Diagonal()`` or ``Isotropic()``.
+        ``Linear(d)``, ``Linear("auto")``, ``Diagonal()`` or ``Isotropic()``; by default ``Linear(2)``.
     marginal
         ``"mgp"`` (default), ``"bbq"``, or ``"map"``, which takes the hyperparameters of the best mode as known.
     input_transform, outcome_transform
@@ -56,9 +56,9 @@ class EmbeddingGP(JointModel):
 
     Examples
     --------
-    >>> import torch
+    >>> import torch, ridgeway as rw
     >>> X = torch.rand(20, 4, dtype=torch.double)
-    >>> model = EmbeddingGP(X, torch.sin(X.sum(-1, keepdim=True)), embedding=Linear(1), effort="quick")
+    >>> model = EmbeddingGP(X, torch.sin(X.sum(-1, keepdim=True)), embedding=rw.Linear(1), effort="quick")
     >>> model.posterior(X[:3]).mean.shape
     torch.Size([3, 1])
     """
