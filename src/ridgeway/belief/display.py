@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ridgeway.belief.summary import counted, scale
+from ridgeway.belief.summary import scale
 from ridgeway.names import labels
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief

@@ -9,6 +9,7 @@ import numpy as np
 
 from ridgeway import checks
 from ridgeway.inference import line_model
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief
@@ -37,11 +38,6 @@ def summarize(belief: Belief, names: Sequence[str] | None = None, top: int = 8) 
     for warning in belief.diagnostics.warnings:
         lines += _wrapped("warning", warning)
     return "\n".join(lines)
-
-
-def counted(n: int, noun: str) -> str:
-    """A number of things in words."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _inputs(belief: Belief, labels: Sequence[str], top: int) -> list[str]:

@@ -23,7 +23,8 @@ from ridgeway.plots.error_course import ErrorCourse, ErrorStep
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
 from ridgeway.report.subject import EXHAUSTED, NONE_ASKED, Subject, nothing
-from ridgeway.report.tables import Table, counted, number
+from ridgeway.report.tables import Table, number
+from ridgeway.text.counts import counted
 from ridgeway.types import Array
 
 if TYPE_CHECKING:

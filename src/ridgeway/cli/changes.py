@@ -23,7 +23,6 @@ from ridgeway.cli.common import (
     Where,
     check_new,
     opened,
-    plural,
     say,
     show,
     show_record,
@@ -31,6 +30,7 @@ from ridgeway.cli.common import (
 from ridgeway.cli.plan import from_words
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
+from ridgeway.text.counts import counted
 
 Text = str | None
 Why = Annotated[str, typer.Option("--reason", "-r", help="Why; kept in the log.")]
@@ -131,7 +131,7 @@ def log(
         show(list(logbook.HEAD), rows, shape, 3)
     else:
         sheets.write(Path(output), list(logbook.HEAD), rows)
-        say(f"{plural(len(rows), 'row')} written to {output}.")
+        say(f"{counted(len(rows), 'row')} written to {output}.")
 
 
 def _split(text: str, option: str, expected: str) -> list[str]:

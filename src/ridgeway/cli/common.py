@@ -135,11 +135,6 @@ def window() -> int:
     return shutil.get_terminal_size().columns
 
 
-def plural(n: int, noun: str) -> str:
-    """A number of things in words."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
 def show(
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],

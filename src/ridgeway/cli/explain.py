@@ -27,7 +27,6 @@ from ridgeway.cli.common import (
     check_new,
     narrowest,
     opened,
-    plural,
     remark,
     say,
     show,
@@ -37,6 +36,7 @@ from ridgeway.cli.common import (
     wrapped,
 )
 from ridgeway.errors import CampaignError
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.belief.estimates import Estimate
@@ -91,7 +91,7 @@ def sensitivity(
         answer = belief.is_ridge().sentence if rivals and belief.model.has_directions else ""
     if output is not None:
         sheets.write(output, *_numbers(found, len(found.labels)), comma)
-        say(f"{plural(len(found.labels), 'row')} written to {output}.")
+        say(f"{counted(len(found.labels), 'row')} written to {output}.")
     elif shape is Format.table:
         show(_COLUMNS, _rows(found, top), shape, last=2)
         _tell_rest(found, top)
@@ -164,13 +164,13 @@ def _measured(campaign: Campaign, space: Space, points: Any) -> tuple[Any, str]:
     from ridgeway.spaces.pool import Pool
 
     if points is not None:
-        return points, plural(len(points), "point")
+        return points, counted(len(points), "point")
     if not isinstance(space, Pool):
         allowed = _allowed(campaign)
         return allowed, _of_box(campaign, allowed)
     measure = own_measure(space)
     n, among = len(measure.points), len(space)
-    called = f"{n:,} of the {among:,} points" if n < among else f"the {plural(n, 'point')}"
+    called = f"{n:,} of the {among:,} points" if n < among else f"the {counted(n, 'point')}"
     return measure, f"{called} of the pool"
 
 

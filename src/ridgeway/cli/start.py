@@ -10,10 +10,11 @@ import typer
 
 from ridgeway.campaign.outputs import Output
 from ridgeway.cli import numbers
-from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, plural, same_campaign, show_record
+from ridgeway.cli.common import DEFAULT, Encoding, Format, Name, Shape, Where, same_campaign, show_record
 from ridgeway.cli.plan import Plan, from_table, from_toml, from_words
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
+from ridgeway.text.counts import counted
 
 Texts = list[str]
 
@@ -113,7 +114,7 @@ def init(
     )
     campaign = made.create(where)
     record = {"campaign": campaign.name, "where": campaign.where, "inputs": len(campaign.setup.columns)}
-    text = f"Campaign {campaign.name!r} with {plural(len(campaign.setup.columns), 'input')} is in {campaign.where}."
+    text = f"Campaign {campaign.name!r} with {counted(len(campaign.setup.columns), 'input')} is in {campaign.where}."
     show_record(record, shape, f"{text}\nNext: ridgeway ask -n 4 -o next.csv{same_campaign(where, name)}")
 
 

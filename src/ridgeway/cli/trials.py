@@ -30,7 +30,6 @@ from ridgeway.cli.common import (
     check_new,
     is_terminal,
     opened,
-    plural,
     same_campaign,
     say,
     show,
@@ -39,6 +38,7 @@ from ridgeway.cli.common import (
 )
 from ridgeway.errors import CampaignError
 from ridgeway.text import numbers as written_numbers
+from ridgeway.text.counts import counted
 
 Number = Annotated[int, typer.Argument(help="The trial's number.", **numbers.whole())]
 Reason = Annotated[str, typer.Option("--reason", "-r", help="Why; kept with the trial.")]
@@ -366,7 +366,7 @@ def export(
         sheets.write(output, columns, rows, comma)
     else:
         campaign.export(output, comma)
-    say(f"{plural(len(rows), 'trial')} written to {output}.")
+    say(f"{counted(len(rows), 'trial')} written to {output}.")
 
 
 def seconds(text: str) -> float:

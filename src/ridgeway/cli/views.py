@@ -35,7 +35,6 @@ from ridgeway.cli.common import (
     check_comma,
     check_new,
     opened,
-    plural,
     remark,
     say,
     show,
@@ -44,6 +43,7 @@ from ridgeway.cli.common import (
     wrapped,
 )
 from ridgeway.errors import CampaignError
+from ridgeway.text.counts import counted
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def predict(
         campaign = opened(where, name)
         with shown_progress(campaign):
             n = bulk.predict(campaign, file, output)
-        say(f"Wrote {plural(n, 'row')} to {output}.")
+        say(f"Wrote {counted(n, 'row')} to {output}.")
         return
     campaign, sheet = opened(where, name), sheets.read(file, encoding)
     values = results.points(sheet, campaign.setup)
@@ -359,13 +359,13 @@ def _deliver(
         show(columns, rows, shape, last, comma, parts)
     else:
         sheets.write(output, columns, rows, comma)
-        say(f"{plural(len(rows), 'row')} written to {output}.")
+        say(f"{counted(len(rows), 'row')} written to {output}.")
 
 
 def _head(campaign: Campaign, trials: tuple[Trial, ...]) -> list[str]:
     setup = campaign.setup
     many = len(setup.columns)
-    kind = "a pool of candidates" if setup.inputs is None else plural(many, "input")
+    kind = "a pool of candidates" if setup.inputs is None else counted(many, "input")
     lines = wrapped(f"Campaign {campaign.name!r}: {kind}, {setup.target}")
     lines += wrapped(f"  {table.counted(trials)}")
     pending, at = [trial for trial in trials if trial.state == "asked"], now()
@@ -398,7 +398,7 @@ def _learned(summary: dict[str, Any] | None, promise: Sequence[str], given: Advi
     if summary is None:
         return ["  nothing fitted yet", *promise, *advice]
     interval = " (90 % interval)" if "intervals" in summary else ""
-    lines = [f"After {plural(summary['observations'], 'outcome')}, share of the variation{interval}:"]
+    lines = [f"After {counted(summary['observations'], 'outcome')}, share of the variation{interval}:"]
     lines += _shares(summary)
     if given is None or given.nats is None:  # else the advice says it
         degrees = fit_summary.angle(summary, summary["observations"])

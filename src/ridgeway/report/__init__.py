@@ -14,7 +14,7 @@ from ridgeway.report.content import Content, Section, present
 from ridgeway.report.facts import Facts, facts
 from ridgeway.report.page import page
 from ridgeway.report.subject import Subject
-from ridgeway.report.tables import counted
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty

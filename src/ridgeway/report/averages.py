@@ -13,8 +13,9 @@ from ridgeway.belief.formula import formula
 from ridgeway.report.content import Section, picture
 from ridgeway.report.facts import Facts
 from ridgeway.report.subject import Subject
-from ridgeway.report.tables import Table, counted, number
+from ridgeway.report.tables import Table, number
 from ridgeway.report.warnings import FEW
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.belief.estimates import Estimate

@@ -18,8 +18,9 @@ from ridgeway.report.facts import Facts
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.sentences import amount
 from ridgeway.report.subject import Subject
-from ridgeway.report.tables import Table, counted, csv_file, number, plan
+from ridgeway.report.tables import Table, csv_file, number, plan
 from ridgeway.spaces.pool import Pool
+from ridgeway.text.counts import counted
 from ridgeway.types import Array, Mask
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from ridgeway.plots.trust import measured
 from ridgeway.report.content import Download, Picture, Section, picture, present
 from ridgeway.report.facts import Facts
 from ridgeway.report.subject import Subject
-from ridgeway.report.tables import Table, counted, csv_file, number, observations
+from ridgeway.report.tables import Table, csv_file, number, observations
 from ridgeway.report.warnings import FEW
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.belief.belief import Belief

@@ -15,9 +15,10 @@ from ridgeway.names import labels
 from ridgeway.report.content import Section
 from ridgeway.report.points import Points, Suggestions
 from ridgeway.report.reproduce import reproduce
-from ridgeway.report.tables import Table, counted, number
+from ridgeway.report.tables import Table, number
 from ridgeway.spaces.box import Box
 from ridgeway.spaces.pool import Pool
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.belief.subspace import SubspaceUncertainty

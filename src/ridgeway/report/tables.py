@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ridgeway.report.points import Points
 from ridgeway.text.cells import csv_text
+from ridgeway.text.counts import counted
 from ridgeway.types import Array
 
 _LARGEST = 700_000  # bytes of a file inside the report
@@ -82,11 +83,6 @@ def shown(some: int, of: int, ranked: bool) -> str:
     if some == of:
         return "all inputs" if of > 1 else "the only input"
     return f"{some} of {of:,} inputs{', those that matter most' if ranked else ''}; the others are in the file"
-
-
-def counted(n: int, noun: str) -> str:
-    """A number of things, in words."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def csv_file(points: Points, y: Array | None = None, what: str = "y") -> str | None:
