@@ -215,6 +215,31 @@ def test_an_interrupt_keeps_what_was_learned():
     assert learner.pending.shape == (0, 2)
 
 
+@pytest.mark.parametrize("loop", [rw.learn, rw.minimize, rw.maximize])
+@pytest.mark.parametrize("reason", [KeyboardInterrupt(), TypeError, RuntimeError])
+def test_what_ends_a_loop_carries_what_was_learned(loop, reason):
+    calls = []
+
+    def ending(x):
+        calls.append(x)
+        if len(calls) < 4:
+            return f(x)
+        if reason is TypeError:
+            return None
+        if reason is RuntimeError:
+            return np.nan
+        raise reason
+
+    kind = KeyboardInterrupt if isinstance(reason, KeyboardInterrupt) else reason
+    with pytest.raises(kind) as caught:
+        loop(ending, BOX, budget=20, most_failures=2, n_initial=6, **RANDOM)
+    learner = caught.value.learner
+    assert learner.y.shape == (3,)
+    assert learner.pending.shape == (0, 2)
+    assert "3 outcomes are kept in the attribute `learner` of this exception" in caught.value.__notes__[0]
+    assert loop(f, learner, budget=learner.n_done + 1).y.shape == (4,)
+
+
 def test_an_experiment_that_hangs():
     X, gate = asked(5), threading.Event()
 

@@ -16,6 +16,7 @@ from ridgeway.active.goals import Goal
 from ridgeway.active.learner import ActiveLearner
 from ridgeway.active.outcome import Outcome
 from ridgeway.spaces.space import Space
+from ridgeway.text.counts import counted
 from ridgeway.types import Array, Progress
 
 #: Options of :func:`learn` itself; all others are a learner's.
@@ -48,8 +49,8 @@ def learn(
         The experiment: a function of one point ``(D,)`` that returns a number. NaN, infinity or an
         exception is a failed experiment, which counts towards the budget.
     space
-        ``Box``, ``Pool``, or an :class:`ActiveLearner` to continue with. Pass a learner of your own to keep
-        everything that was learned if the loop is interrupted.
+        ``Box``, ``Pool``, or an :class:`ActiveLearner` to continue with. If the loop is interrupted, by Ctrl-C too, the
+        exception has the learner with everything that was learned as its attribute ``learner``.
     budget
         Experiments in all, failures and those of earlier loops included.
     callback
@@ -106,7 +107,8 @@ def run(
 ) -> None:
     """Experiments at the points that ``choose`` makes pending, until the budget is spent or ``learner.ended`` says why.
 
-    However it ends, by an exception or Ctrl-C too, the learner has all outcomes that arrived and nothing pending.
+    However it ends, by an exception or Ctrl-C too, the learner has all outcomes that arrived and nothing pending. The
+    exception carries it as its attribute ``learner``.
     """
     workers = 1 if workers is None and executor is None else workers
     running: list[Array] = []
@@ -130,6 +132,9 @@ def run(
                 learner.ended = rule.after_outcome(learner, outcome) or learner.ended
                 if callback is not None and callback(learner):
                     learner.ended = "stopped by the callback"
+    except BaseException as error:
+        _keep(error, learner)
+        raise
     finally:
         learner.progress = fitting
         progresses.clear(say)
@@ -142,8 +147,7 @@ def minimize(f: Callable[..., Any], space: Space | ActiveLearner, budget: int = 
     """Look for the least value of ``f`` with ``budget`` experiments; the answer is ``best()`` of the learner.
 
     ``options`` are those of :func:`learn` and of :class:`ActiveLearner`. An embedding that the data do not support is
-    outweighed by models without one. Pass a learner of your own in place of the space,
-    ``ActiveLearner(space, goal="minimize")``, to keep everything that was learned if the loop is interrupted.
+    outweighed by models without one.
 
     Examples
     --------
@@ -197,6 +201,17 @@ def given_learner(space: Any, options: dict[str, Any]) -> ActiveLearner:
     if options:
         raise TypeError(f"options must be left out where a learner is given: {', '.join(options)}")
     return space
+
+
+def _keep(error: BaseException, learner: ActiveLearner) -> None:
+    """Hand over what was learned with the exception that ends a loop: nobody else may have the learner."""
+    error.learner = learner  # type: ignore[attr-defined]  # exceptions take any attribute
+    n = learner.record.n
+    if n:
+        outcomes = counted(n, "outcome")
+        error.add_note(
+            f"ridgeway: {outcomes} {'is' if n == 1 else 'are'} kept in the attribute `learner` of this exception"
+        )
 
 
 def _take(learner: ActiveLearner, outcome: Outcome) -> None:
