@@ -160,7 +160,7 @@ def _looked(campaign: Campaign, of: str | None) -> BeliefChain:
 
 def _measured(campaign: Campaign, space: Space, points: Any) -> tuple[Any, str]:
     """What is averaged over, and what that is called: points of the user's own, else all where experiments may be."""
-    from ridgeway.active.integral import own_measure as own_measure  # help must not wait for SciPy
+    from ridgeway.active.integral import own_measure  # help must not wait for SciPy
     from ridgeway.spaces.pool import Pool
 
     if points is not None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ridgeway import plots
-from ridgeway.active.integral import own_measure as own_measure
+from ridgeway.active.integral import own_measure
 from ridgeway.belief import averages, measures
 from ridgeway.belief.effects import effects
 from ridgeway.belief.formula import formula
