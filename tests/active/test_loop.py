@@ -393,6 +393,8 @@ def test_options_belong_to_a_new_learner():
         ({"patience": 0}, ValueError, "patience must be a whole number of at least 1"),
         ({"most_failures": 0}, ValueError, "most_failures must be a whole number of at least 1"),
         ({"stop_below": "little"}, ValueError, "stop_below must be a finite number or None"),
+        ({"stop_below": -1.0}, ValueError, "stop_below must be above 0 or None, got -1.0"),
+        ({"acquisition": "ei"}, ValueError, "'random', 'latin-hypercube'"),
         ({"stop_below": np.nan}, ValueError, "stop_below must be a finite number or None"),
         ({"timeout": 0.0}, ValueError, "timeout must be a positive"),
         ({"workers": 0}, ValueError, "workers must be a whole number of at least 1"),

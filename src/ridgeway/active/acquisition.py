@@ -271,12 +271,17 @@ class NotHere:
         return self.scores(pending, X), X
 
 
+#: Ways to choose points without a model.
+DESIGNS = ("random", "latin-hypercube")
+
+
 def resolve(acquisition: Any) -> AnyAcquisition:
     """An acquisition from its name, itself, or by the function that makes a BoTorch acquisition for a model."""
     if isinstance(acquisition, str) and acquisition.startswith(OF_BOTORCH):
         return NotHere(acquisition)
     if isinstance(acquisition, str):
-        return BY_NAME[checks.choice(acquisition, tuple(BY_NAME), "acquisition")]
+        designs = () if acquisition in DESIGNS else DESIGNS  # which have no score, but are among what may be asked for
+        return BY_NAME[checks.choice(acquisition, (*BY_NAME, *designs), "acquisition")]
     if isinstance(acquisition, Acquisition | Optimising | PointAcquisition):
         return acquisition
     if callable(acquisition):

@@ -410,9 +410,14 @@ class ActiveLearner:
         """Whether scores are of Ridgeway's acquisitions, in nats; those of BoTorch have units of their own."""
         return isinstance(self._score, Acquisition)
 
+    @property
+    def scores_have_units_of_their_own(self) -> bool:
+        """Whether scores are of an acquisition of BoTorch, and may be negative."""
+        return isinstance(self._score, PointAcquisition)
+
     def promise(self, score: float) -> tuple[float, str]:
         """What a score of the learner's acquisition promises: a number, and what it counts."""
-        if isinstance(self._score, PointAcquisition):
+        if self.scores_have_units_of_their_own:
             return score, "by its acquisition"
         return (float(np.exp(score)), "of improvement") if isinstance(self._score, Optimising) else (score, "nats")
 

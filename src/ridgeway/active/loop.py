@@ -83,6 +83,8 @@ def learn(
     rule = _Patience(stop_below, patience, most_failures)
     if stop_below is not None and learner.acquisition == "thompson":
         raise ValueError('stop_below must be None with acquisition "thompson": it expects no improvement in particular')
+    if stop_below is not None and stop_below <= 0.0 and not learner.scores_have_units_of_their_own:
+        raise ValueError(f"stop_below must be above 0 or None, got {stop_below!r}: less is never expected")
     learner.ended = ""
     run(f, learner, budget, learner.ask, rule, say, callback, executor, workers, timeout)
     if learner.record.n and learner.goal == "learn":
