@@ -178,7 +178,8 @@ holds, whatever the search. Sixteen draws from the model with 20 inputs and two 
 EXPECTED_TEXT = """
 A bound for every way to choose points: the error that is expected of the model made linear around the true embedding
 and the function's slopes, with all scales known. A design can be optimised for it by gradients, all points together,
-and then knows everything beforehand; begun at a Latin hypercube or at a greedy design it comes to the same error.
+and then knows everything beforehand; on four functions it came to the same error from a Latin hypercube and from a
+greedy design.
 Sixteen further draws.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ridgeway.belief.display import facts, html_table, inputs, rich_table
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.active.learner import ActiveLearner
@@ -33,7 +34,7 @@ def _parts(learner: ActiveLearner) -> tuple[list[tuple[str, str]], list[tuple[st
     if belief is None:
         return [*_setting(learner), ("belief", "none yet")], [], ()
     age = learner.record.n - belief.n_rows
-    state = ("belief", f"{age} observation{'s' if age > 1 else ''} old" if age else "up to date")
+    state = ("belief", f"{counted(age, 'observation')} old" if age else "up to date")
     return (
         [*_setting(learner), *facts(belief), state],
         inputs(belief, learner.space.labels),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
@@ -30,6 +31,7 @@ from ridgeway.gp.measures import Points
 from ridgeway.gp.scaling import InputScaling
 from ridgeway.spaces.pool import Pool
 from ridgeway.spaces.space import Space
+from ridgeway.text.counts import counted
 from ridgeway.types import Array
 
 _DRAWS = 12  # of the hyperparameters that a choice averages over
@@ -65,8 +67,7 @@ class Integration:
         return self.integral.std
 
     def __str__(self) -> str:
-        n = self.learner.record.n
-        return f"{self.integral} from {n} observation{'s' if n > 1 else ''}; {self.learner.ended}"
+        return f"{self.integral} from {counted(self.learner.record.n, 'observation')}; {self.learner.ended}"
 
 
 def integrate(
@@ -114,10 +115,9 @@ def integrate(
     over = own_measure(learner.space) if over is None else over
     measures.choose(cast(Belief, _Unfitted(learner.space)), over)  # an error comes before an experiment costs anything
     rule = _Narrow(over, stop_below, most_failures)
-    choose = _Alternation(learner, over)
     while True:
         learner.ended = ""
-        loop.run(f, learner, budget, choose, rule, say, callback, executor, workers, timeout)
+        loop.run(f, learner, budget, partial(_next, learner, over), rule, say, callback, executor, workers, timeout)
         learner.search_again()
         found = learner.belief.integrate(over)
         # Another mode may have been found that knows less.
@@ -151,21 +151,14 @@ class _Unfitted:
         return self.where.labels
 
 
-class _Alternation:
+def _next(learner: ActiveLearner, over: Any) -> Array:
     """The next point: one that narrows the integral, then one that the learner chooses, by turns after the first."""
-
-    def __init__(self, learner: ActiveLearner, over: Any) -> None:
-        self.learner, self.over, self.turn = learner, over, 0
-
-    def __call__(self) -> Array:
-        if self.learner.record.n < self.learner.n_initial:
-            return self.learner.ask()
-        self.turn += 1
-        if self.turn % 2 == 0:
-            return self.learner.ask()
-        x = best_point(self.learner, self.over)
-        self.learner.reserve(x)
-        return x
+    number = learner.n_done + len(learner.pending) - learner.n_initial
+    if learner.record.n < learner.n_initial or number % 2:
+        return learner.ask()
+    x = best_point(learner, over)
+    learner.reserve(x)
+    return x
 
 
 class _Narrow(Rule):

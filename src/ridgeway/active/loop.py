@@ -280,4 +280,4 @@ class _Patience(Rule):
 
 def spent(budget: int) -> str:
     """Why a loop ended that made all its experiments."""
-    return f"the budget of {budget} experiment{'s' if budget > 1 else ''} is spent"
+    return f"the budget of {counted(budget, 'experiment')} is spent"

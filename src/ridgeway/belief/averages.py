@@ -19,6 +19,7 @@ from ridgeway.gp import measures as distributions
 from ridgeway.gp.drawn_functions import DrawnFunction
 from ridgeway.gp.kernel_means import MOST_DIRECTIONS, principal
 from ridgeway.gp.scaling import OutputScaling, is_constant
+from ridgeway.text.counts import counted
 from ridgeway.types import Array
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def average(belief: Belief, measure: Any, drawing: Drawing, what: str, by_inputs
     n_draws = None if n_draws is None else checks.count(n_draws, "n_draws", 2)
     n = belief.y.shape[0]
     if n < LEAST_OBSERVATIONS or is_constant(belief.y):
-        got = f"{n} equal ones" if n >= LEAST_OBSERVATIONS else "1 observation" if n == 1 else f"{n} observations"
+        got = counted(n, "observation") if n < LEAST_OBSERVATIONS else f"{n} equal ones"
         raise ValueError(f"{what} needs at least {LEAST_OBSERVATIONS} observations that differ, got {got}")
     models = rivals.weighed(belief, belief.rivals) if use_rivals else [Weighed(belief, 1.0)]
     followed = all(_follows(one, measure) for model in models for one in process_draws.at_modes(model.belief))

@@ -22,6 +22,7 @@ from ridgeway.campaign.measurement import Measurement, Measurements
 from ridgeway.campaign.setup import Setup
 from ridgeway.campaign.trial import Trial, pack, unpack
 from ridgeway.errors import BudgetSpentError, CampaignError, RidgewayWarning
+from ridgeway.text.counts import counted
 
 if TYPE_CHECKING:
     from ridgeway.campaign.changes import Change
@@ -373,7 +374,7 @@ class Store:
         table = schema.trials
         counting = select(func.count()).where(and_(table.c.campaign == self.id, table.c.state != "abandoned"))
         if budget is not None and connection.execute(counting).scalar_one() + more > budget:
-            trials = "1 trial" if budget == 1 else f"{budget} trials"
+            trials = counted(budget, "trial")
             raise BudgetSpentError(f"the budget of {trials} leaves no room for {more} more; nothing was asked")
 
     def update(
